@@ -1,0 +1,106 @@
+import type { AgentEnv, EventHappened, ParentRef } from '../agent.types.ts';
+import type { Container, DesiredPod } from '../kubernetes.types.ts';
+import type { ObservedContainer } from '../runtime.types.ts';
+import type { Slot } from '../slot.types.ts';
+
+/** `init`: runs to completion, in order. `sidecar`: an init container with restartPolicy Always. */
+export type ContainerKind = 'init' | 'sidecar' | 'regular';
+
+/** What planContainers wants of one container now. The container machine owns how to get there. */
+export type ContainerPlan =
+  /** Have an instance running in the pod's current sandbox; an exited newest instance is to be succeeded by another. */
+  | { do: 'run'; reason: string }
+  /** Leave it as it is: not its turn yet, or ended for good. */
+  | { do: 'hold'; reason: 'initializing' | 'completed' | 'podStopping' | 'noSandbox' }
+  /** Stop the running instance. `message` is the Killing event's text. After it, the plan is made again. */
+  | { do: 'stop'; reason: StopReason; message: string; gracePeriodSeconds: number };
+
+export type StopReason = 'definitionChanged' | 'stateUnknown' | 'podStopping' | 'sandboxLost';
+
+/** The sandbox that containers are created in. */
+export interface CurrentSandbox {
+  id: string;
+  attempt: number;
+  ips: string[];
+}
+
+export interface ContainerInput {
+  env: AgentEnv;
+  parent: ParentRef;
+  pod: DesiredPod;
+  container: Container;
+  kind: ContainerKind;
+  plan: ContainerPlan;
+  sandbox?: CurrentSandbox;
+  /** Instances of this name, newest first. */
+  instances: ObservedContainer[];
+  /** Highest attempt that a log file in the container's log directory bears; -1 for none. */
+  highestLogAttempt: number;
+  settings: ContainerSettings;
+}
+
+export interface ContainerSettings {
+  /** Crash back-off, ms (10 s doubling to 300 s; maxContainerRestartPeriod). */
+  backoffInitialMs: number;
+  backoffMaxMs: number;
+  /** Wait before a failed create or start is tried again and before another look at a runtime that did not answer. */
+  retryMs: number;
+}
+
+/** Pod → container: everything pushed down at once (level-triggered), whenever any of it changed. */
+export interface ContainerDesired {
+  type: 'container.desired';
+  pod: DesiredPod;
+  container: Container;
+  plan: ContainerPlan;
+  sandbox?: CurrentSandbox;
+  instances: ObservedContainer[];
+}
+
+export type ContainerEvent =
+  | ContainerDesired
+  /** From the imagePull child: why the pull waits (ErrImagePull, ImagePullBackOff …). */
+  | { type: 'image.waiting'; reason: string; message: string }
+  | EventHappened;
+
+/**
+ * Container → pod: the answer of its own call (echo), or why it waits. `instance` undefined with `gone` set means
+ * that the runtime no longer has the container with this id.
+ */
+export interface ContainerChanged {
+  type: 'container.changed';
+  name: string;
+  instance?: ObservedContainer;
+  gone?: { id: string; at: number };
+  /** Why it is not running; cleared (undefined) when it runs or ended. */
+  waiting?: { reason: string; message: string };
+  /** True from the start of a mutating call until it settled. */
+  busy: boolean;
+}
+
+export interface CreateContainerInput {
+  pod: DesiredPod;
+  container: Container;
+  kind: ContainerKind;
+  attempt: number;
+  sandbox: CurrentSandbox;
+  /** What the runtime calls the pulled image (id or digest reference). */
+  imageRef: string;
+}
+
+/** The effects of a container; services/cri fills them (containerSlots). All idempotent, all with deadlines. */
+export interface ContainerSlots {
+  /** Directories, mounts and config, then CreateContainer. A name reserved for another id rejects with `NameReserved`. */
+  createContainer: Slot<CreateContainerInput, { id: string }>;
+  /** StartContainer, then a fresh look at it: its new state, or a rejection with RunContainerError. */
+  startContainer: Slot<{ pod: DesiredPod; container: Container; id: string }, ObservedContainer>;
+  /** StopContainer with the grace, then a fresh look; `undefined` where the runtime no longer has it. */
+  stopContainer: Slot<
+    { pod: DesiredPod; name: string; id: string; gracePeriodSeconds: number },
+    ObservedContainer | undefined
+  >;
+  /** All instances of this name in this pod, fresh, newest first. */
+  inspectContainer: Slot<{ podUid: string; name: string }, ObservedContainer[]>;
+  /** RemoveContainer and its log file; done where it is gone already. */
+  removeContainer: Slot<{ id: string; logPath: string }, void>;
+}

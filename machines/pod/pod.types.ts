@@ -1,0 +1,95 @@
+import type { AgentEnv, EventHappened, ParentRef } from '../agent.types.ts';
+import type { DesiredPod, PodStatus } from '../kubernetes.types.ts';
+import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../runtime.types.ts';
+import type { Slot } from '../slot.types.ts';
+import type { ContainerChanged, ContainerPlan, ContainerSettings } from './container.types.ts';
+
+/** What a pod is told about the end that others want for it. Grace only ever shrinks. */
+export interface TerminationRequest {
+  /** Override; undefined: the pod's deletion grace, else its spec's. */
+  gracePeriodSeconds?: number;
+  /** Phase Failed with this reason and message (DeadlineExceeded, Evicted …); undefined: the phase follows the containers. */
+  failed?: { reason: string; message: string };
+}
+
+export interface PodInput {
+  env: AgentEnv;
+  parent: ParentRef;
+  /**
+   * `undefined` for an orphan: a pod that only the runtime knows; it is terminated with its recorded grace
+   * (else 1 s) and removed.
+   */
+  pod?: DesiredPod;
+  uid: string;
+  name: string;
+  namespace: string;
+  observed: ObservedPod;
+  /** Set where another pod of the same full name has not ended yet; `predecessor.gone` clears it. */
+  predecessorUid?: string;
+  settings: PodSettings;
+}
+
+export interface PodSettings extends ContainerSettings {
+  /** The node's addresses, for hostIP and hostNetwork pods. */
+  hostIPs: string[];
+  /** Wait before a failed sandbox, mount or clean-up is tried again, ms (kubelet: 10 s; network not ready 1 s). */
+  podRetryMs: number;
+}
+
+/** The pod's plan: its sandbox, its end, and each container. Made by planContainers. */
+export interface PodPlan {
+  /** `create`: there is none that can be used; `attempt` is the new one's number. */
+  sandbox: { do: 'keep'; id: string } | { do: 'create'; attempt: number; reason: string } | { do: 'none' };
+  /** All that the pod was to run has ended for good: stop the sandbox, report the terminal phase. */
+  finished: boolean;
+  /** By container name, every container of the spec. */
+  containers: Record<string, ContainerPlan>;
+}
+
+export type PodEvent =
+  /** The spec or metadata changed at its source. */
+  | { type: 'pod.desired'; pod: DesiredPod }
+  /** End it: deletion with grace, eviction, deadline. May come again with a shorter grace. */
+  | { type: 'pod.terminate'; request: TerminationRequest }
+  /** Gone from its source (manifest removed, object deleted): end it and leave nothing of it behind. */
+  | { type: 'pod.removed' }
+  | { type: 'pod.observed'; observed: ObservedPod }
+  | { type: 'predecessor.gone' }
+  /** The runtime's health, pushed down: false holds back the start of sandboxes that need the pod network. */
+  | { type: 'network.ready'; ready: boolean }
+  | ContainerChanged
+  | EventHappened;
+
+/** Pod → syncloop. */
+export type PodReport =
+  | { type: 'pod.status'; uid: string; status: PodStatus }
+  /** Please look at this pod now (own-call echo that could not be had from the call itself). */
+  | { type: 'pod.inspect'; uid: string }
+  /** The pod's containers all ended and its resources are released; a successor of the same name may start. */
+  | { type: 'pod.released'; uid: string }
+  | EventHappened;
+
+export interface PodRef {
+  uid: string;
+  name: string;
+  namespace: string;
+}
+
+export interface PodSlots {
+  /** The pod's cgroup, with its limits. */
+  ensureCgroup: Slot<{ pod: DesiredPod }, void>;
+  /** Pod, volume, container and log directories; answers the highest log file number per container. */
+  makeDirectories: Slot<{ pod: DesiredPod }, { highestLogAttempt: Record<string, number> }>;
+  /** Every volume of the spec, ready to be bound into containers. A rejection names the volume (FailedMount). */
+  mountVolumes: Slot<{ pod: DesiredPod }, void>;
+  /** RunPodSandbox, then a fresh look at it. */
+  runSandbox: Slot<{ pod: DesiredPod; attempt: number }, ObservedSandbox>;
+  /** StopPodSandbox; done where it is gone. */
+  stopSandbox: Slot<{ id: string }, void>;
+  /** A fresh listing of this pod alone: the proof before release. */
+  observePod: Slot<PodRef, ObservedPod>;
+  /** Volumes unmounted, cgroup removed. Idempotent. */
+  releasePod: Slot<PodRef & { pod?: DesiredPod }, void>;
+  /** Containers, sandboxes, log directory and pod directory of a pod that is gone. Idempotent. */
+  removePod: Slot<PodRef & { containers: ObservedContainer[]; sandboxes: ObservedSandbox[] }, void>;
+}

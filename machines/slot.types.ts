@@ -1,0 +1,17 @@
+import { fromPromise, type PromiseActorLogic } from 'xstate';
+import { AgentError } from './agent-error.types.ts';
+
+/**
+ * A named place for an effect in a chart. The chart declares its input and output; a service fills it
+ * (`machine.provide({ actors })`) with `fromPromise(({ input, signal }) => …)`. Rejects with AgentError only.
+ */
+export type Slot<Input, Output> = PromiseActorLogic<Output, Input>;
+
+/** An unfilled slot: drawing and walking a chart need no service; running it unfilled rejects with `UnfilledSlot`. */
+export function slot<Input, Output>(name: string): Slot<Input, Output> {
+  return fromPromise<Output, Input>(() =>
+    Promise.reject(
+      new AgentError({ op: name, reason: 'UnfilledSlot', message: `slot ${name} is not filled`, transient: false }),
+    ),
+  );
+}

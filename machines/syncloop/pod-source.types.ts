@@ -1,0 +1,30 @@
+import type { AgentEnv, ParentRef } from '../agent.types.ts';
+import type { Slot } from '../slot.types.ts';
+
+export interface PodSourceInput {
+  env: AgentEnv;
+  parent: ParentRef;
+  source: 'file' | 'http';
+  nodeName: string;
+  /** Folder or single file, or the URL. */
+  location: string;
+  /** fileCheckFrequency or httpCheckFrequency, ms. */
+  periodMs: number;
+}
+
+/** One raw document as the service read it. `unchanged`: same bytes as in the last answer (ETag, size + mtime + inode). */
+export interface RawManifest {
+  /** Path or URL, as shown in errors. */
+  origin: string;
+  /** Absent where the origin could not be read; then `error` says why. */
+  text?: string;
+  error?: string;
+}
+
+export interface PodSourceSlots {
+  /** Every manifest there is now, sorted by origin. A missing folder is an empty answer with a problem. */
+  readManifests: Slot<{ location: string }, RawManifest[]>;
+}
+
+/** What the `watchManifests` callback actor (inotify with debounce) sends: something changed, read again. */
+export type WatchManifestsEvent = { type: 'manifests.changed' } | { type: 'watch.failed'; message: string };

@@ -1,0 +1,128 @@
+import type { AgentEnv, EventHappened } from '../agent.types.ts';
+import type { DesiredPod, PodStatus } from '../kubernetes.types.ts';
+import type { PodReport, PodSettings } from '../pod/pod.types.ts';
+import type { ObservedPod, RuntimeEvent, RuntimeListing } from '../runtime.types.ts';
+import type { Slot } from '../slot.types.ts';
+import type { AnyActorLogic } from 'xstate';
+
+export type SourceName = 'file' | 'http' | 'api';
+
+/** One source's whole answer: every pod it has now. A manifest that is wrong is reported apart and changes nothing. */
+export interface SourceSet {
+  type: 'source.set';
+  source: SourceName;
+  pods: DesiredPod[];
+  /**
+   * What could not be used, one line each with file and field. A pod that ran before from the same origin goes on
+   * with its last good manifest: the source keeps it in `pods`.
+   */
+  problems: { origin: string; message: string }[];
+}
+
+export interface SyncloopInput {
+  env: AgentEnv;
+  /** Sources that were configured; nothing is judged absent before each has delivered once. */
+  sources: SourceName[];
+  settings: SyncloopSettings;
+}
+
+export interface SyncloopSettings {
+  pod: PodSettings;
+  pleg: PlegSettings;
+  /** Poll of the runtime's Status, ms (kubelet: 5000). */
+  healthPeriodMs: number;
+  /** Housekeeping period, ms (kubelet: 2000; sources ready first). */
+  housekeepingPeriodMs: number;
+  /** Runtime back-off while paused, ms (kubelet: 100 doubling to 5000). */
+  pauseInitialMs: number;
+  pauseMaxMs: number;
+}
+
+/** pleg → syncloop. */
+export type PlegReport =
+  | { type: 'runtime.observed'; pod: ObservedPod }
+  /** A whole listing ended; `uids` are all pods in it. Pods known before and not in it are gone from the runtime. */
+  | { type: 'runtime.listed'; at: number; uids: string[] }
+  | { type: 'runtime.listFailed'; message: string }
+  | EventHappened;
+
+/** syncloop → pleg. */
+export type PlegRequest = { type: 'pod.inspect'; uid: string } | { type: 'list.now' };
+
+export interface PlegSettings {
+  /** Listing period without any event stream, ms (kubelet: 1000). */
+  listPeriodMs: number;
+  /** Listing period as auditor beside an event stream, ms (kubelet's evented mode: 300 000). */
+  auditPeriodMs: number;
+}
+
+/** Counters that pleg keeps; exported as metrics later. */
+export interface PlegCounters {
+  events: number;
+  listings: number;
+  inspections: number;
+  /** Changes that only the auditing listing found: the stream missed them. */
+  missedEvents: number;
+}
+
+export interface PlegSlots {
+  listRuntime: Slot<Record<string, never>, RuntimeListing>;
+  /** One pod in full; a pod that the runtime has not is answered with empty lists. */
+  observePod: Slot<{ uid: string; name: string; namespace: string }, ObservedPod>;
+}
+
+/**
+ * What the event-stream callback actor (`watchRuntime`, fromCallback) sends to pleg. It reconnects by itself, is
+ * bounded and coalesces by container: a flood never queues more than one entry a container.
+ */
+export type WatchRuntimeEvent =
+  | { type: 'stream.opened'; kind: 'cri' | 'containerd' }
+  /** No stream can be had from this runtime, or the stream broke; pleg lists by itself until it is opened again. */
+  | { type: 'stream.lost'; message: string }
+  | { type: 'runtime.event'; event: RuntimeEvent };
+
+/** runtimeHealth → syncloop. */
+export type HealthReport =
+  { type: 'health.changed'; health: 'healthy' | 'networkNotReady' | 'unhealthy'; message: string } | EventHappened;
+
+export interface RuntimeHealthSlots {
+  /** CRI Status: both conditions. */
+  checkRuntime: Slot<Record<string, never>, { runtimeReady: boolean; networkReady: boolean; message: string }>;
+}
+
+export interface HousekeepingSlots {
+  /**
+   * Leftovers on disk and in cgroups of pods that are neither desired nor in the runtime; old instances of live
+   * pods' containers beyond the newest dead one. Never anything of a pod in `keep`.
+   */
+  sweep: Slot<{ keep: string[] }, { removed: string[] }>;
+}
+
+export type SyncloopEvent =
+  | SourceSet
+  | PlegReport
+  | HealthReport
+  | PodReport
+  /** SIGTERM: stop acting, let effects in flight end, leave containers running. */
+  | { type: 'agent.drain' };
+
+/** What the servers and `statelet ps` read of the running agent; kept by the syncloop, never rebuilt on reading. */
+export interface PodEntry {
+  uid: string;
+  source?: SourceName;
+  /** The newest desired pod; undefined for an orphan. */
+  pod?: DesiredPod;
+  status?: PodStatus;
+  /** When the status last changed. */
+  statusAt?: number;
+}
+
+/** The actors that the composition root provides to the syncloop. */
+export interface SyncloopActors {
+  pod: AnyActorLogic;
+  pleg: AnyActorLogic;
+  runtimeHealth: AnyActorLogic;
+  housekeeping: AnyActorLogic;
+  fileSource: AnyActorLogic;
+  httpSource: AnyActorLogic;
+}
