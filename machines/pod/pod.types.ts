@@ -26,12 +26,16 @@ export interface PodInput {
   observed: ObservedPod;
   /** Set where another pod of the same full name has not ended yet; `predecessor.gone` clears it. */
   predecessorUid?: string;
+  /** The runtime's word on the pod network when the actor is made. */
+  networkReady: boolean;
   settings: PodSettings;
 }
 
 export interface PodSettings extends ContainerSettings {
   /** The node's addresses, for hostIP and hostNetwork pods. */
   hostIPs: string[];
+  /** As in containerID `<runtimeName>://<id>`; the runtime's own name. */
+  runtimeName: string;
   /** Wait before a failed sandbox, mount or clean-up is tried again, ms (kubelet: 10 s; network not ready 1 s). */
   podRetryMs: number;
 }
@@ -91,5 +95,5 @@ export interface PodSlots {
   /** Volumes unmounted, cgroup removed. Idempotent. */
   releasePod: Slot<PodRef & { pod?: DesiredPod }, void>;
   /** Containers, sandboxes, log directory and pod directory of a pod that is gone. Idempotent. */
-  removePod: Slot<PodRef & { containers: ObservedContainer[]; sandboxes: ObservedSandbox[] }, void>;
+  removePod: Slot<PodRef & { pod?: DesiredPod; containers: ObservedContainer[]; sandboxes: ObservedSandbox[] }, void>;
 }

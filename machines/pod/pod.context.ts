@@ -1,0 +1,136 @@
+import type { ActorRefFrom } from 'xstate';
+import type { ContainerKind, ContainerInput } from './container.types.ts';
+import type { containerMachine } from './container.machine.ts';
+import type { PodEvent, PodInput, PodPlan, TerminationRequest } from './pod.types.ts';
+import { mergeObserved, withContainer, withoutContainer } from './policy/merge-observed.ts';
+import { orphanPod } from './policy/orphan-pod.ts';
+import { currentSandbox, planPod, type PodFacts } from './policy/pod-view.ts';
+import { terminationAfter } from './policy/termination.ts';
+
+export interface PodContext extends Omit<PodInput, 'pod'>, PodFacts {
+  plan: PodPlan;
+  /** Gone from its source: nothing of it may stay. */
+  removed: boolean;
+  networkReady: boolean;
+  prepared: boolean;
+  /** Container actors exist and are told their plans. */
+  acting: boolean;
+  containers: Record<string, ActorRefFrom<typeof containerMachine>>;
+  highestLogAttempt: Record<string, number>;
+  /** Sandboxes whose StopPodSandbox succeeded; the runtime lists them until they are removed. */
+  stoppedSandboxes: string[];
+  /** Containers with a mutating call in flight. */
+  busy: string[];
+  /** Effects of the pod itself that failed in a row; sets the wait before the next try. */
+  failures: number;
+}
+
+/** A child that threw: a bug of the child, answered by a new child (ARCHITECTURE rule 9). */
+export interface ChildFailed {
+  type: `xstate.error.actor.container.${string}`;
+  error: unknown;
+  actorId: string;
+}
+
+/** A pod that is new to this process; an orphan is to end from the start. */
+export function initialContext(input: PodInput): PodContext {
+  const orphan = input.pod === undefined;
+  const pod = input.pod ?? orphanPod(input.observed);
+  const now = input.env.now();
+  const facts: PodFacts = {
+    pod,
+    orphan,
+    observed: input.observed,
+    waiting: {},
+    released: false,
+    sandboxAttemptFloor: 0,
+    hostIPs: input.settings.hostIPs,
+    runtimeName: input.settings.runtimeName,
+  };
+  if (orphan || pod.metadata.deletionTimestamp) facts.termination = terminationOf(facts, {}, now);
+  return {
+    ...input,
+    ...facts,
+    plan: planPod(facts, now),
+    removed: orphan,
+    networkReady: input.networkReady,
+    prepared: false,
+    acting: false,
+    containers: {},
+    highestLogAttempt: {},
+    stoppedSandboxes: [],
+    busy: [],
+    failures: 0,
+  };
+}
+
+/** The termination that a request leads to; an orphan goes with the grace that its containers' annotations keep. */
+export function terminationOf(facts: PodFacts, request: TerminationRequest, now: number): PodFacts['termination'] {
+  const recorded = facts.observed.containers.find((c) => c.gracePeriodSeconds !== undefined)?.gracePeriodSeconds;
+  return terminationAfter(facts.termination, request, facts.pod, facts.orphan ? (recorded ?? 1) : undefined, now);
+}
+
+/** What an event from outside or from a container adds to what the pod knows. */
+export function learn(context: PodContext, event: PodEvent | ChildFailed): Partial<PodContext> {
+  const now = context.env.now();
+  switch (event.type) {
+    case 'pod.desired': {
+      const { pod } = event;
+      const known = { ...context, pod };
+      const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
+      if (!deletionTimestamp) return { pod };
+      return { pod, termination: terminationOf(known, { gracePeriodSeconds: deletionGracePeriodSeconds }, now) };
+    }
+    case 'pod.terminate':
+      return { termination: terminationOf(context, event.request, now) };
+    case 'pod.removed':
+      return { removed: true, termination: terminationOf(context, {}, now) };
+    case 'pod.observed':
+      return { observed: mergeObserved(context.observed, event.observed) };
+    case 'predecessor.gone':
+      return { predecessorUid: undefined };
+    case 'network.ready':
+      return { networkReady: event.ready };
+    case 'container.changed': {
+      const { name, instance, gone, waiting, busy } = event;
+      let { observed } = context;
+      if (instance) observed = withContainer(observed, instance);
+      if (gone) observed = withoutContainer(observed, gone.id, gone.at);
+      const others = { ...context.waiting };
+      if (waiting) others[name] = waiting;
+      else delete others[name];
+      const quiet = context.busy.filter((n) => n !== name);
+      return { observed, waiting: others, busy: busy ? [...quiet, name] : quiet };
+    }
+    case 'event.happened':
+      return {};
+    default: {
+      const name = event.actorId.slice('container.'.length);
+      const { [name]: _failed, ...containers } = context.containers;
+      return { containers, busy: context.busy.filter((n) => n !== name) };
+    }
+  }
+}
+
+/** Everything that one container actor is told, whether it is new or not. */
+export function containerInput(context: PodContext, plan: PodPlan, name: string): ContainerInput {
+  const { env, pod, observed, settings } = context;
+  const init = pod.spec.initContainers?.find((c) => c.name === name);
+  const instances = observed.containers.filter((c) => c.name === name);
+  const container = init ??
+    pod.spec.containers.find((c) => c.name === name) ?? { name, image: instances[0]?.image ?? '' };
+  const kind: ContainerKind = !init ? 'regular' : init.restartPolicy === 'Always' ? 'sidecar' : 'init';
+  return {
+    env,
+    // The machine's wiring replaces this with the pod actor itself.
+    parent: context.parent,
+    pod,
+    container,
+    kind,
+    plan: plan.containers[name] ?? { do: 'hold', reason: 'completed' },
+    sandbox: currentSandbox(plan, observed),
+    instances,
+    highestLogAttempt: context.highestLogAttempt[name] ?? -1,
+    settings,
+  };
+}

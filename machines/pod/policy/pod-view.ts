@@ -1,0 +1,111 @@
+import type { DesiredPod, PodStatus } from '../../kubernetes.types.ts';
+import type { ObservedPod } from '../../runtime.types.ts';
+import type { ContainerPlan, CurrentSandbox } from '../container.types.ts';
+import type { PodPlan } from '../pod.types.ts';
+import { planContainers } from './plan-containers.ts';
+import { podStatus } from './pod-status.ts';
+import { inStartOrder } from './start-order.ts';
+
+/** What is known of a pod at one moment: the input of every decision its machine makes. */
+export interface PodFacts {
+  pod: DesiredPod;
+  orphan: boolean;
+  observed: ObservedPod;
+  waiting: Record<string, { reason: string; message: string }>;
+  /** Set once the pod is to end; its grace only shrinks. */
+  termination?: Termination;
+  /** True once nothing of it can run any more. */
+  released: boolean;
+  sandboxAttemptFloor: number;
+  hostIPs: string[];
+  runtimeName: string;
+  status?: PodStatus;
+}
+
+export interface Termination {
+  gracePeriodSeconds: number;
+  /** When it began, ms; later requests only shorten the grace, they do not start it anew. */
+  startedAt: number;
+  failed?: { reason: string; message: string };
+}
+
+/** The plan for the sandbox and every container, those that the spec no longer names included: they are stopped. */
+export function planPod(facts: PodFacts, now: number): PodPlan {
+  const { pod, observed, termination } = facts;
+  const plan = planContainers(pod, {
+    observed,
+    now,
+    termination: termination && {
+      gracePeriodSeconds: termination.gracePeriodSeconds,
+      startedAt: termination.startedAt,
+    },
+  });
+  const ordered = termination ? plan : inStartOrder(plan, pod, observed, facts.waiting);
+  const containers = { ...ordered.containers };
+  for (const { name, state } of observed.containers) {
+    if (containers[name]) continue;
+    containers[name] =
+      state === 'running' || state === 'unknown'
+        ? {
+            do: 'stop',
+            reason: termination ? 'podStopping' : 'definitionChanged',
+            message: `Stopping container ${name}`,
+            gracePeriodSeconds:
+              termination?.gracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
+          }
+        : { do: 'hold', reason: 'completed' };
+  }
+  const sandbox =
+    ordered.sandbox.do === 'create'
+      ? { ...ordered.sandbox, attempt: Math.max(ordered.sandbox.attempt, facts.sandboxAttemptFloor) }
+      : ordered.sandbox;
+  return { ...ordered, sandbox, containers };
+}
+
+/** API default of terminationGracePeriodSeconds. */
+const DEFAULT_GRACE_SECONDS = 30;
+
+/** The sandbox that containers are created in, or none yet. */
+export function currentSandbox(plan: PodPlan, observed: ObservedPod): CurrentSandbox | undefined {
+  if (plan.sandbox.do !== 'keep') return undefined;
+  const { id } = plan.sandbox;
+  const sandbox = observed.sandboxes.find((s) => s.id === id);
+  return sandbox && { id, attempt: sandbox.attempt, ips: sandbox.ips };
+}
+
+/** The status as the API shows it; undefined for an orphan, whose object is gone. */
+export function statusOf(facts: PodFacts, now: number): PodStatus | undefined {
+  if (facts.orphan) return undefined;
+  return podStatus({
+    pod: facts.pod,
+    observed: facts.observed,
+    waiting: facts.waiting,
+    previous: facts.status,
+    failed: facts.termination?.failed,
+    terminating: facts.termination !== undefined,
+    released: facts.released,
+    hostIPs: facts.hostIPs,
+    runtimeName: facts.runtimeName,
+    now,
+  });
+}
+
+/** Containers that run, or of which the runtime cannot say that they do not. */
+export function anyRunning(observed: ObservedPod): boolean {
+  return observed.containers.some((c) => c.state === 'running' || c.state === 'unknown');
+}
+
+/** Sandboxes that were not stopped yet: the runtime still has them ready, or keeps their network. */
+export function sandboxesToStop(observed: ObservedPod, stopped: readonly string[], keep?: string): string[] {
+  return observed.sandboxes.map((s) => s.id).filter((id) => id !== keep && !stopped.includes(id));
+}
+
+/** Names of all container actors that the pod needs: the spec's, and those that the runtime has beside them. */
+export function containerNames(plan: PodPlan): string[] {
+  return Object.keys(plan.containers);
+}
+
+/** Whether a plan asks its container to do something. */
+export function wantsAction(plan: ContainerPlan): boolean {
+  return plan.do !== 'hold';
+}

@@ -1,0 +1,28 @@
+import type { DesiredPod } from '../../kubernetes.types.ts';
+import type { TerminationRequest } from '../pod.types.ts';
+import { effectiveGrace } from './grace.ts';
+import type { Termination } from './pod-view.ts';
+
+/**
+ * The termination after one more request for it. The end only comes nearer: a request whose grace would end later than
+ * the one that runs already changes nothing but the reason; a shorter one starts its own grace now
+ * (pod_workers.go:calculateEffectiveGracePeriod). The newest reason for failing wins.
+ */
+export function terminationAfter(
+  previous: Termination | undefined,
+  request: TerminationRequest,
+  pod: DesiredPod,
+  orphanGraceSeconds: number | undefined,
+  now: number,
+): Termination {
+  const gracePeriodSeconds =
+    request.gracePeriodSeconds === undefined && orphanGraceSeconds !== undefined
+      ? Math.max(1, orphanGraceSeconds)
+      : effectiveGrace({ pod, override: request.gracePeriodSeconds, previous: previous?.gracePeriodSeconds });
+  const failed = request.failed ?? previous?.failed;
+  if (!previous) return { gracePeriodSeconds, startedAt: now, failed };
+  const endsAt = previous.startedAt + previous.gracePeriodSeconds * 1000;
+  return now + gracePeriodSeconds * 1000 < endsAt
+    ? { gracePeriodSeconds, startedAt: now, failed }
+    : { ...previous, failed };
+}
