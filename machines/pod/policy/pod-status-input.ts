@@ -1,0 +1,22 @@
+import type { DesiredPod, PodStatus } from '../../kubernetes.types.ts';
+import type { ObservedPod } from '../../runtime.types.ts';
+
+/** All that a pod's status is made of. */
+export interface PodStatusInput {
+  pod: DesiredPod;
+  observed: ObservedPod;
+  /** By container name: why it is not running. */
+  waiting: Readonly<Record<string, { reason: string; message: string }>>;
+  /** The status made before. */
+  previous?: PodStatus;
+  /** The pod is to end as Failed (DeadlineExceeded, Evicted …); shown once its containers are stopped. */
+  failed?: { reason: string; message: string };
+  terminating: boolean;
+  /** Its containers can no longer run. */
+  released: boolean;
+  /** The node's addresses, primary family first. */
+  hostIPs: readonly string[];
+  /** `containerd`: the scheme of container ids. */
+  runtimeName: string;
+  now: number;
+}
