@@ -3,7 +3,6 @@ import type { DesiredPod, PodStatus } from '../kubernetes.types.ts';
 import type { PodReport, PodSettings } from '../pod/pod.types.ts';
 import type { ObservedPod, RuntimeEvent, RuntimeListing } from '../runtime.types.ts';
 import type { Slot } from '../slot.types.ts';
-import type { AnyActorLogic } from 'xstate';
 
 export type SourceName = 'file' | 'http' | 'api';
 
@@ -21,9 +20,19 @@ export interface SourceSet {
 
 export interface SyncloopInput {
   env: AgentEnv;
-  /** Sources that were configured; nothing is judged absent before each has delivered once. */
-  sources: SourceName[];
+  nodeName: string;
+  /**
+   * Sources that were configured; nothing is judged absent before each has delivered once. With none at all nothing is
+   * ever judged absent: an agent that was told of no pods ends none.
+   */
+  sources: SourceSettings[];
   settings: SyncloopSettings;
+}
+
+export interface SourceSettings {
+  source: 'file' | 'http';
+  location: string;
+  periodMs: number;
 }
 
 export interface SyncloopSettings {
@@ -106,23 +115,28 @@ export type SyncloopEvent =
   /** SIGTERM: stop acting, let effects in flight end, leave containers running. */
   | { type: 'agent.drain' };
 
-/** What the servers and `statelet ps` read of the running agent; kept by the syncloop, never rebuilt on reading. */
+/** What the servers and `statelet ps` read of a pod; kept by the syncloop, never rebuilt on reading. */
 export interface PodEntry {
   uid: string;
+  name: string;
+  namespace: string;
   source?: SourceName;
   /** The newest desired pod; undefined for an orphan. */
   pod?: DesiredPod;
   status?: PodStatus;
-  /** When the status last changed. */
-  statusAt?: number;
+  /** Told to end and to leave nothing behind: removed from its source, or an orphan. */
+  ending: boolean;
+  /** Its containers ended and its resources are given back: another pod may take its name. */
+  released: boolean;
+  /** The pod that holds its name and has to end first. */
+  waitsFor?: string;
+  /** Came again under the same UID while it was ending; started when the old one is gone. */
+  again?: { pod: DesiredPod; source: SourceName };
 }
 
-/** The actors that the composition root provides to the syncloop. */
-export interface SyncloopActors {
-  pod: AnyActorLogic;
-  pleg: AnyActorLogic;
-  runtimeHealth: AnyActorLogic;
-  housekeeping: AnyActorLogic;
-  fileSource: AnyActorLogic;
-  httpSource: AnyActorLogic;
+export interface SyncloopSlots {
+  /** The runtime answers Version: its name as in `containerID: <name>://…`. */
+  openRuntime: Slot<Record<string, never>, { runtimeName: string }>;
+  /** Every mutating effect in flight has settled, or the drain's time is over. */
+  settleEffects: Slot<Record<string, never>, void>;
 }

@@ -1,0 +1,165 @@
+import { assign, enqueueActions, setup, stopChild } from 'xstate';
+import { AgentError } from '../agent-error.types.ts';
+import { happened } from '../notify.ts';
+import { slot } from '../slot.types.ts';
+import { containerMachine } from './container.machine.ts';
+import { containerInput, learn, terminationOf, type ChildFailed, type PodContext } from './pod.context.ts';
+import type { ObservedPod } from '../runtime.types.ts';
+import type { PodEvent, PodInput, PodSlots } from './pod.types.ts';
+import { deadlineRemaining } from './policy/deadline.ts';
+import { mergeObserved, withSandboxStopped } from './policy/merge-observed.ts';
+import { anyRunning, planPod, sandboxesToStop, statusOf } from './policy/pod-view.ts';
+import { sameJson } from './policy/same-json.ts';
+
+const slots: PodSlots = {
+  ensureCgroup: slot('ensureCgroup'),
+  makeDirectories: slot('makeDirectories'),
+  mountVolumes: slot('mountVolumes'),
+  runSandbox: slot('runSandbox'),
+  stopSandbox: slot('stopSandbox'),
+  observePod: slot('observePod'),
+  releasePod: slot('releasePod'),
+  removePod: slot('removePod'),
+};
+
+export const ref = ({ uid, name, namespace }: PodContext) => ({ uid, name, namespace });
+const quiet = ({ busy, observed }: PodContext) => busy.length === 0 && !anyRunning(observed);
+export const nextToStop = ({ observed, stoppedSandboxes }: PodContext) =>
+  sandboxesToStop(observed, stoppedSandboxes)[0] ?? '';
+const deadline = ({ pod, status, env }: PodContext) => deadlineRemaining(pod, status?.startTime, env.now());
+/** Longest delay that timers take, ms: 2^31 - 1. */
+const LONGEST_DELAY = 2_147_483_647;
+/** First wait after a failed effect of the pod itself, ms; doubles up to podRetryMs. */
+const FIRST_RETRY = 500;
+
+/** A failed effect: the event's reason and what its message begins with (test/facts/events.tsv). */
+interface Failure {
+  error: unknown;
+  reason: string;
+  says: string;
+}
+
+/** The `fail` action for an onError: the event's reason and what its message begins with. */
+export const failed = (reason: string, says: string) =>
+  ({
+    type: 'fail',
+    params: ({ event }: { event: { error: unknown } }) => ({ error: event.error, reason, says }),
+  }) as const;
+
+export const podSetup = setup({
+  types: {
+    context: {} as PodContext,
+    input: {} as PodInput,
+    events: {} as PodEvent | ChildFailed,
+    tags: {} as 'mayRunContainers' | 'containersStopped' | 'released',
+  },
+  actors: { container: containerMachine, ...slots },
+  delays: {
+    podRetry: ({ context: { settings, failures } }) =>
+      Math.min(settings.podRetryMs, FIRST_RETRY * 2 ** Math.min(failures, 10)),
+    activeDeadline: ({ context }) => Math.min(LONGEST_DELAY, deadline(context) ?? LONGEST_DELAY),
+  },
+  guards: {
+    mustEnd: ({ context }) => context.termination !== undefined,
+    hasEnded: ({ context }) => context.plan.finished,
+    hasPredecessor: ({ context }) => context.predecessorUid !== undefined && !anyRunning(context.observed),
+    deadlinePassed: ({ context }) => (deadline(context) ?? 1) <= 0,
+    prepared: ({ context }) => context.prepared,
+    containersStopped: ({ context }) => quiet(context),
+    mustReplaceSandbox: ({ context }) =>
+      context.plan.sandbox.do === 'create' && quiet(context) && nextToStop(context) !== '',
+    lacksNetwork: ({ context }) =>
+      context.plan.sandbox.do === 'create' && !context.networkReady && !context.pod.spec.hostNetwork,
+    lacksSandbox: ({ context }) => context.plan.sandbox.do === 'create' && quiet(context),
+    somethingRuns: ({ context }) => anyRunning(context.observed),
+    sandboxStands: ({ context }) => nextToStop(context) !== '',
+    isRemoved: ({ context }) => context.removed,
+  },
+  actions: {
+    learn: assign(({ context, event }) => learn(context, event)),
+    forward: ({ context, event }) => {
+      if (event.type === 'event.happened') context.parent.send(event);
+    },
+    /** The pod's own end: all its containers ended, or its deadline passed. */
+    end: assign(({ context }) => ({ termination: terminationOf(context, {}, context.env.now()) })),
+    endAtDeadline: assign(({ context }) => ({
+      termination: terminationOf(
+        context,
+        {
+          failed: {
+            reason: 'DeadlineExceeded',
+            message: 'Pod was active on the node longer than the specified deadline',
+          },
+        },
+        context.env.now(),
+      ),
+    })),
+    act: assign({ acting: true }),
+    succeed: assign({ failures: 0 }),
+    /** One more failed effect: recorded for the user, counted for the wait. */
+    fail: enqueueActions(({ context, enqueue }, { error, reason, says }: Failure) => {
+      const failure = AgentError.from(error, reason);
+      const { sandbox } = context.plan;
+      const reserved = failure.reason === 'NameReserved' && sandbox.do === 'create';
+      enqueue.assign({
+        failures: context.failures + 1,
+        // A name that stays reserved for a sandbox that never shows up is left to it: the next number is free.
+        sandboxAttemptFloor: reserved && context.failures > 0 ? sandbox.attempt + 1 : context.sandboxAttemptFloor,
+      });
+      enqueue(() =>
+        happened(context.parent, { type: 'Warning', reason, message: `${says}${failure.message}`, pod: ref(context) }),
+      );
+    }),
+    /** Plans again from what is known now, tells the containers, and reports the status where it changed. */
+    replan: enqueueActions(({ context, enqueue, self }) => {
+      const now = context.env.now();
+      const plan = planPod(context, now);
+      enqueue.assign({ plan });
+      for (const name of context.acting ? Object.keys(plan.containers) : []) {
+        const input = { ...containerInput(context, plan, name), parent: self };
+        const child = context.containers[name];
+        if (child) {
+          const { pod: desired, container, sandbox, instances, plan: own } = input;
+          enqueue.sendTo(child, { type: 'container.desired', pod: desired, container, plan: own, sandbox, instances });
+        } else {
+          enqueue.assign(({ spawn, context: { containers } }) => ({
+            containers: { ...containers, [name]: spawn('container', { id: `container.${name}`, input }) },
+          }));
+        }
+      }
+      const status = statusOf(context, now);
+      if (!status || sameJson(status, context.status)) return;
+      enqueue.assign({ status });
+      enqueue(() => context.parent.send({ type: 'pod.status', uid: context.uid, status }));
+    }),
+    dismissContainers: enqueueActions(({ context, enqueue }) => {
+      for (const child of Object.values(context.containers)) enqueue(stopChild(child));
+      enqueue.assign({ containers: {}, acting: false, busy: [] });
+    }),
+    release: assign({ released: true }),
+    reportReleased: ({ context }) => context.parent.send({ type: 'pod.released', uid: context.uid }),
+    countFailure: assign(({ context }) => ({ failures: context.failures + 1 })),
+    /** The answer of an invoked look. */
+    observe: assign(({ context, event }) => ({
+      observed: mergeObserved(context.observed, (event as unknown as { output: ObservedPod }).output),
+    })),
+    sandboxStopped: assign(({ context }) => ({
+      stoppedSandboxes: [...context.stoppedSandboxes, nextToStop(context)],
+      observed: withSandboxStopped(context.observed, nextToStop(context), context.env.now()),
+    })),
+    recordSandboxChanged: ({ context }) =>
+      happened(context.parent, {
+        type: 'Normal',
+        reason: 'SandboxChanged',
+        message: 'Pod sandbox changed, it will be killed and re-created.',
+        pod: ref(context),
+      }),
+    recordNetworkNotReady: ({ context }) =>
+      happened(context.parent, {
+        type: 'Warning',
+        reason: 'NetworkNotReady',
+        message: "network is not ready: the container runtime's network plugin is not ready",
+        pod: ref(context),
+      }),
+  },
+});

@@ -1,0 +1,118 @@
+import { assign } from 'xstate';
+import { failed, nextToStop, podSetup, ref } from './pod.setup.ts';
+import { withSandbox } from './policy/merge-observed.ts';
+
+/** The part of the pod's life in which its containers may run. */
+export const syncing = podSetup.createStateConfig({
+  description: 'The pod is to run: what it needs is prepared, and its containers follow the plan.',
+  tags: 'mayRunContainers',
+  initial: 'preparing',
+  after: { activeDeadline: { guard: 'deadlinePassed', actions: ['endAtDeadline', 'replan'] } },
+  states: {
+    preparing: {
+      description: 'Makes what the containers stand on: cgroup, directories, volumes.',
+      initial: 'ensuringCgroup',
+      states: {
+        ensuringCgroup: {
+          description: "Makes the pod's cgroup with its limits.",
+          invoke: {
+            src: 'ensureCgroup',
+            input: ({ context }) => ({ pod: context.pod }),
+            onDone: 'makingDirectories',
+            onError: {
+              target: '#pod.syncing.backoff',
+              actions: failed('FailedCreatePodContainer', 'unable to ensure pod container exists: '),
+            },
+          },
+        },
+        makingDirectories: {
+          description: "Makes the pod's directories and reads how far its logs have counted.",
+          invoke: {
+            src: 'makeDirectories',
+            input: ({ context }) => ({ pod: context.pod }),
+            onDone: {
+              target: 'mountingVolumes',
+              actions: assign(({ event }) => ({ highestLogAttempt: event.output.highestLogAttempt })),
+            },
+            onError: {
+              target: '#pod.syncing.backoff',
+              actions: failed('Failed', 'error making pod data directories: '),
+            },
+          },
+        },
+        mountingVolumes: {
+          description: 'Makes every volume ready to be bound into containers.',
+          invoke: {
+            src: 'mountVolumes',
+            input: ({ context }) => ({ pod: context.pod }),
+            onDone: { target: '#pod.syncing.active', actions: ['succeed', assign({ prepared: true })] },
+            onError: { target: '#pod.syncing.backoff', actions: failed('FailedMount', '') },
+          },
+        },
+      },
+    },
+    active: {
+      description: 'The containers follow the plan; the sandbox is made when there is none that can be used.',
+      entry: ['act', 'replan'],
+      always: [
+        { guard: 'mustEnd', target: '#pod.terminating' },
+        { guard: 'hasEnded', target: '#pod.terminating', actions: 'end' },
+        { guard: 'deadlinePassed', target: '#pod.terminating', actions: 'endAtDeadline' },
+        { guard: 'mustReplaceSandbox', target: 'stoppingOldSandbox', actions: 'recordSandboxChanged' },
+        { guard: 'lacksNetwork', target: 'waitingForNetwork' },
+        { guard: 'lacksSandbox', target: 'startingSandbox' },
+      ],
+    },
+    waitingForNetwork: {
+      description: 'The runtime says that the pod network is not ready; pods of the host network go on.',
+      entry: 'recordNetworkNotReady',
+      always: { guard: 'mustEnd', target: '#pod.terminating' },
+      on: { 'network.ready': { target: 'active', actions: 'learn' } },
+    },
+    stoppingOldSandbox: {
+      description: 'Stops a sandbox that cannot be used any more, before another is made.',
+      invoke: {
+        src: 'stopSandbox',
+        input: ({ context }) => ({ id: nextToStop(context) }),
+        onDone: { target: 'active', actions: 'sandboxStopped' },
+        onError: { target: 'backoff', actions: failed('FailedKillPod', 'error killing pod: ') },
+      },
+    },
+    startingSandbox: {
+      description: 'Has the runtime make the sandbox: network, pause process, and what the containers share.',
+      invoke: {
+        src: 'runSandbox',
+        input: ({ context: { pod, plan } }) => ({
+          pod,
+          attempt: plan.sandbox.do === 'create' ? plan.sandbox.attempt : 0,
+        }),
+        onDone: {
+          target: 'active',
+          actions: [
+            'succeed',
+            assign(({ context, event }) => ({ observed: withSandbox(context.observed, event.output) })),
+          ],
+        },
+        onError: { target: 'backoff', actions: failed('FailedCreatePodSandBox', 'Failed to create pod sandbox: ') },
+      },
+    },
+    backoff: {
+      description: 'Waits after a failed step; a look at the runtime comes before the next try.',
+      always: { guard: 'mustEnd', target: '#pod.terminating' },
+      after: { podRetry: 'inspecting' },
+      on: { 'network.ready': { target: 'inspecting', actions: 'learn' } },
+    },
+    inspecting: {
+      description: 'Looks at what the runtime has of the pod: a call that failed may have done its work.',
+      invoke: {
+        src: 'observePod',
+        input: ({ context }) => ref(context),
+        onDone: [
+          { guard: 'prepared', target: 'active', actions: 'observe' },
+          { target: 'preparing', actions: 'observe' },
+        ],
+        onError: { target: 'backoff', actions: 'countFailure' },
+      },
+    },
+  },
+});

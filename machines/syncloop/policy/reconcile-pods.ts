@@ -1,0 +1,91 @@
+import type { DesiredPod } from '../../kubernetes.types.ts';
+import { sameJson } from '../../pod/policy/same-json.ts';
+import type { ObservedPod } from '../../runtime.types.ts';
+import type { PodEntry, SourceName } from '../syncloop.types.ts';
+
+export interface ReconcileInput {
+  entries: Readonly<Record<string, PodEntry>>;
+  /** Last whole answer of each source that has delivered. */
+  desired: Readonly<Partial<Record<SourceName, DesiredPod[]>>>;
+  observed: Readonly<Record<string, ObservedPod>>;
+  /** Pods that the last listing had; those without an observation are not to be judged yet. */
+  listedUids: readonly string[];
+  /** Every configured source delivered and the runtime was listed: absence may be judged (ARCHITECTURE rule 8). */
+  sourcesReady: boolean;
+}
+
+/** What has to be done to the set of pod actors, in this order. */
+export interface ReconcilePlan {
+  /** Gone from every source. */
+  remove: string[];
+  /** Changed at their source: spec, labels, annotations, deletion (config.go:checkAndUpdatePod). */
+  update: { uid: string; pod: DesiredPod; source: SourceName }[];
+  /** New, or come again under the UID of one that is ending (`again`). */
+  add: { uid: string; pod: DesiredPod; source: SourceName; predecessorUid?: string; again: boolean }[];
+  /** Only the runtime knows them. */
+  orphans: { uid: string; observed: ObservedPod }[];
+}
+
+/** `<name>_<namespace>` (container/runtime.go:BuildPodFullName): the key under which two pods exclude one another. */
+export const fullName = (pod: { name: string; namespace: string }): string => `${pod.name}_${pod.namespace}`;
+
+/** Times of delivery are the agent's own; a pod delivered again unchanged is no update (config.go:isLocalAnnotationKey). */
+const LOCAL_ANNOTATIONS = ['kubernetes.io/config.seen', 'kubernetes.io/config.source', 'kubernetes.io/config.mirror'];
+
+function samePod(a: DesiredPod, b: DesiredPod): boolean {
+  const shown = ({ spec, metadata }: DesiredPod) => ({
+    spec,
+    metadata: {
+      ...metadata,
+      annotations: Object.fromEntries(
+        Object.entries(metadata.annotations ?? {}).filter(([key]) => !LOCAL_ANNOTATIONS.includes(key)),
+      ),
+    },
+  });
+  return a === b || sameJson(shown(a), shown(b));
+}
+
+const nothing = (o: ObservedPod) => o.sandboxes.length === 0 && o.containers.length === 0;
+
+/**
+ * Compares what the sources want with the pods that have an entry. Removal and orphans wait for all sources; adding does
+ * not. A new pod whose name another pod still holds (an entry not yet released, or a pod of the runtime) waits for it.
+ */
+export function reconcilePods(input: ReconcileInput): ReconcilePlan {
+  const plan: ReconcilePlan = { remove: [], update: [], add: [], orphans: [] };
+  const wanted = new Map<string, { pod: DesiredPod; source: SourceName }>();
+  for (const source of ['file', 'http', 'api'] as const)
+    for (const pod of input.desired[source] ?? [])
+      if (!wanted.has(pod.metadata.uid)) wanted.set(pod.metadata.uid, { pod, source });
+
+  for (const entry of Object.values(input.entries)) {
+    const { uid } = entry;
+    if (!wanted.has(uid) && entry.pod && !entry.ending && input.sourcesReady) plan.remove.push(uid);
+    if (!wanted.has(uid) && entry.again && input.sourcesReady) plan.remove.push(uid);
+  }
+
+  const holders = new Map<string, string>();
+  for (const o of Object.values(input.observed))
+    if (!nothing(o) && !input.entries[o.uid]) holders.set(fullName(o), o.uid);
+  for (const e of Object.values(input.entries)) if (!e.released) holders.set(fullName(e), e.uid);
+
+  for (const [uid, { pod, source }] of wanted) {
+    const entry = input.entries[uid];
+    if (entry?.ending) {
+      if (!entry.again) plan.add.push({ uid, pod, source, again: true });
+    } else if (entry?.pod) {
+      if (!samePod(entry.pod, pod)) plan.update.push({ uid, pod, source });
+    } else if (input.observed[uid] || !input.listedUids.includes(uid)) {
+      const holder = holders.get(fullName(pod.metadata));
+      const predecessorUid = holder !== uid ? holder : undefined;
+      holders.set(fullName(pod.metadata), uid);
+      plan.add.push({ uid, pod, source, predecessorUid, again: false });
+    }
+  }
+
+  if (input.sourcesReady)
+    for (const observed of Object.values(input.observed))
+      if (!input.entries[observed.uid] && !wanted.has(observed.uid) && !nothing(observed))
+        plan.orphans.push({ uid: observed.uid, observed });
+  return plan;
+}

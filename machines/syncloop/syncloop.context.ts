@@ -1,0 +1,81 @@
+import type { ActorRefFrom } from 'xstate';
+import type { DesiredPod } from '../kubernetes.types.ts';
+import type { podMachine } from '../pod/pod.machine.ts';
+import type { ObservedPod } from '../runtime.types.ts';
+import type { housekeepingMachine } from './housekeeping.machine.ts';
+import type { plegMachine } from './pleg.machine.ts';
+import type { PodEntry, SourceName, SyncloopEvent, SyncloopInput } from './syncloop.types.ts';
+
+type Health = 'unknown' | 'healthy' | 'networkNotReady' | 'unhealthy';
+
+export interface SyncloopContext extends SyncloopInput {
+  runtimeName: string;
+  health: Health;
+  healthMessage: string;
+  delivered: SourceName[];
+  desired: Partial<Record<SourceName, DesiredPod[]>>;
+  /** Manifests that cannot be used now, by source. */
+  problems: Partial<Record<SourceName, { origin: string; message: string }[]>>;
+  /** Newest observation of every pod that the runtime has. */
+  observed: Record<string, ObservedPod>;
+  /** When the last whole listing began, and the pods in it. */
+  listedAt?: number;
+  listedUids: string[];
+  entries: Record<string, PodEntry>;
+  pods: Record<string, ActorRefFrom<typeof podMachine>>;
+  pleg?: ActorRefFrom<typeof plegMachine>;
+  housekeeping?: ActorRefFrom<typeof housekeepingMachine>;
+  failures: number;
+}
+
+export type ChildOver = { type: `xstate.${'done' | 'error'}.actor.${string}`; actorId: string; error?: unknown };
+export type Respawn = { type: 'child.respawn'; id: string };
+
+/** The record without one key. */
+export const without = <T>(record: Record<string, T>, key: string): Record<string, T> => {
+  const { [key]: _gone, ...rest } = record;
+  return rest;
+};
+
+/** What a report adds to what the syncloop knows. */
+export function collect(
+  context: SyncloopContext,
+  event: SyncloopEvent | ChildOver | Respawn,
+): Partial<SyncloopContext> {
+  switch (event.type) {
+    case 'source.set': {
+      const { source, pods, problems } = event;
+      return {
+        desired: { ...context.desired, [source]: pods },
+        problems: { ...context.problems, [source]: problems },
+        delivered: context.delivered.includes(source) ? context.delivered : [...context.delivered, source],
+      };
+    }
+    case 'runtime.observed': {
+      const { pod } = event;
+      if ((context.observed[pod.uid]?.at ?? 0) > pod.at) return {};
+      if (pod.sandboxes.length + pod.containers.length > 0)
+        return { observed: { ...context.observed, [pod.uid]: pod } };
+      return {
+        observed: without(context.observed, pod.uid),
+        listedUids: context.listedUids.filter((uid) => uid !== pod.uid),
+      };
+    }
+    case 'runtime.listed': {
+      const stays = ([uid, pod]: [string, ObservedPod]) => event.uids.includes(uid) || pod.at > event.at;
+      return {
+        listedAt: event.at,
+        listedUids: event.uids,
+        observed: Object.fromEntries(Object.entries(context.observed).filter(stays)),
+      };
+    }
+    case 'health.changed':
+      return { health: event.health, healthMessage: event.message };
+    case 'pod.status': {
+      const entry = context.entries[event.uid];
+      return entry ? { entries: { ...context.entries, [event.uid]: { ...entry, status: event.status } } } : {};
+    }
+    default:
+      return {};
+  }
+}

@@ -1,0 +1,98 @@
+import { assign } from 'xstate';
+import { syncloopSetup } from './syncloop.setup.ts';
+
+export const syncloopMachine = syncloopSetup.createMachine({
+  id: 'syncloop',
+  description: 'The parent of all: what the sources want and what the runtime has, brought together pod by pod.',
+  context: ({ input }) => ({
+    ...input,
+    runtimeName: '',
+    health: 'unknown',
+    healthMessage: '',
+    delivered: [],
+    desired: {},
+    problems: {},
+    observed: {},
+    listedUids: [],
+    entries: {},
+    pods: {},
+    failures: 0,
+  }),
+  initial: 'opening',
+  entry: [
+    { type: 'spawnSource', params: 'fileSource' },
+    { type: 'spawnSource', params: 'httpSource' },
+  ],
+  on: {
+    'event.happened': { actions: 'record' },
+    'source.set': { actions: 'collect' },
+    'runtime.observed': { actions: ['collect', 'passToPod'] },
+    'runtime.listed': { actions: ['collect', 'passAbsence'] },
+    'health.changed': { actions: ['collect', 'passHealth'] },
+    'pod.status': { actions: 'collect' },
+    'pod.inspect': { actions: 'passInspect' },
+    'pod.released': {
+      actions: [
+        { type: 'markReleased', params: ({ event }) => event.uid },
+        { type: 'passName', params: ({ event }) => event.uid },
+      ],
+    },
+    'xstate.done.actor.pod.*': { actions: 'reap' },
+    'xstate.error.actor.*': { actions: 'mourn' },
+    'child.respawn': [
+      { guard: 'isPod', actions: { type: 'askForPod', params: ({ event }) => event.id } },
+      { guard: 'isSource', actions: { type: 'spawnSource', params: ({ event }) => event.id } },
+      { actions: { type: 'spawnWatcher', params: ({ event }) => event.id } },
+    ],
+    'agent.drain': '.draining',
+  },
+  states: {
+    opening: {
+      description: 'Asks the runtime who it is; nothing can be done before it answers.',
+      invoke: {
+        src: 'openRuntime',
+        input: {},
+        onDone: {
+          target: 'recovering',
+          actions: ['succeed', assign(({ event }) => ({ runtimeName: event.output.runtimeName }))],
+        },
+        onError: { target: 'waitingForRuntime', actions: ['fail', 'recordRuntimeAway'] },
+      },
+    },
+    waitingForRuntime: {
+      description: 'The runtime does not answer yet; waits before it is asked again.',
+      after: { pause: 'opening' },
+    },
+    recovering: {
+      description: 'Waits for the first whole listing: what runs already is known before anything is started.',
+      entry: [
+        { type: 'spawnWatcher', params: 'runtimeHealth' },
+        { type: 'spawnWatcher', params: 'pleg' },
+        { type: 'spawnWatcher', params: 'housekeeping' },
+      ],
+      always: { guard: 'isListed', target: 'running' },
+    },
+    running: {
+      description: 'Every change of what is desired or observed is passed to the pod that it concerns.',
+      entry: 'reconcile',
+      always: { guard: 'isUnhealthy', target: 'paused' },
+      on: {
+        'source.set': { actions: ['collect', 'reconcile'] },
+        'runtime.observed': { actions: ['collect', 'passToPod', 'reconcile'] },
+        'runtime.listed': { actions: ['collect', 'passAbsence', 'reconcile'] },
+        'xstate.done.actor.pod.*': { actions: ['reap', 'reconcile'] },
+      },
+    },
+    paused: {
+      description: 'The runtime is unhealthy: no pod is added or ended until it is back; what it runs goes on.',
+      always: { guard: 'isHealthyAgain', target: 'running', actions: 'listNow' },
+    },
+    draining: {
+      description: 'Stops acting and lets calls in flight end; containers go on running.',
+      entry: 'dismissAll',
+      on: { 'agent.drain': {} },
+      invoke: { src: 'settleEffects', input: {}, onDone: 'stopped', onError: 'stopped' },
+    },
+    stopped: { description: 'The agent may exit; every container is as it was left.', type: 'final' },
+  },
+});
