@@ -1,0 +1,382 @@
+import { createActor, fromCallback, fromPromise, type ActorRefFrom, type InspectionEvent } from 'xstate';
+import { AgentError } from '../../../machines/agent-error.types.ts';
+import type { RecordedEvent } from '../../../machines/agent.types.ts';
+import type { DesiredPod } from '../../../machines/kubernetes.types.ts';
+import { runtimeHealthMachine } from '../../../machines/node/runtime-health.machine.ts';
+import { containerMachine } from '../../../machines/pod/container.machine.ts';
+import type { ContainerSlots } from '../../../machines/pod/container.types.ts';
+import { imagePullMachine } from '../../../machines/pod/image-pull.machine.ts';
+import type { ImagePullSlots } from '../../../machines/pod/image-pull.types.ts';
+import { podMachine } from '../../../machines/pod/pod.machine.ts';
+import type { PodSlots } from '../../../machines/pod/pod.types.ts';
+import { housekeepingMachine } from '../../../machines/syncloop/housekeeping.machine.ts';
+import { inspectionMachine } from '../../../machines/syncloop/inspection.machine.ts';
+import { plegMachine } from '../../../machines/syncloop/pleg.machine.ts';
+import { podSourceMachine } from '../../../machines/syncloop/pod-source.machine.ts';
+import type { PodSourceSlots, RawManifest, WatchManifestsEvent } from '../../../machines/syncloop/pod-source.types.ts';
+import { decodeManifest } from '../../../machines/syncloop/policy/decode-pod.ts';
+import { syncloopMachine } from '../../../machines/syncloop/syncloop.machine.ts';
+import type { PlegSlots, WatchRuntimeEvent } from '../../../machines/syncloop/syncloop.types.ts';
+import { VirtualClock } from './clock.ts';
+import { Invariants } from './invariants.ts';
+import { Random } from './random.ts';
+import { SimRuntime } from './runtime.ts';
+
+export const NODE = 'node-1';
+
+/**
+ * The whole agent, its runtime, its node and its manifests in one process with virtual time. `start`, `kill` and `start`
+ * again as an operator would; what the dead agent had asked of the runtime still happens.
+ */
+export class World {
+  readonly clock = new VirtualClock();
+  readonly random: Random;
+  readonly runtime: SimRuntime;
+  readonly invariants: Invariants;
+  /** Manifest folder: origin → text. */
+  readonly manifests = new Map<string, string>();
+  /** Every pod that a manifest ever described, by UID. */
+  readonly specs = new Map<string, DesiredPod>();
+  /** What the node has on disk and in cgroups, by pod UID. */
+  readonly disk = new Set<string>();
+  readonly cgroups = new Set<string>();
+  readonly mounts = new Set<string>();
+  /** Log directories outlive a pod's runtime state: highest attempt by uid/container. */
+  readonly logs = new Map<string, number>();
+  readonly events: RecordedEvent[] = [];
+  agent: ActorRefFrom<typeof syncloopMachine> | undefined;
+  /** Uncaught errors of the root: each is a bug. */
+  readonly crashes: unknown[] = [];
+  /** The runtime has an event stream. */
+  stream = true;
+  hostFails = 0;
+  #watchers = new Set<() => void>();
+
+  constructor(seed: number) {
+    this.random = new Random(seed);
+    this.runtime = new SimRuntime(this.clock, this.random);
+    this.invariants = new Invariants(this.runtime, this.specs);
+  }
+
+  /** Writes a manifest; the watch tells of it a moment later. Returns the pod as the agent will know it. */
+  put(origin: string, manifest: object): DesiredPod {
+    const text = JSON.stringify(manifest);
+    const { pods, problems } = decodeManifest(text, origin, { nodeName: NODE, source: 'file' });
+    const pod = pods[0];
+    if (!pod) throw new Error(`the test's own manifest is wrong: ${problems.join('; ')}`);
+    this.#retire(origin);
+    this.specs.set(pod.metadata.uid, pod);
+    this.invariants.removedAt.delete(pod.metadata.uid);
+    this.manifests.set(origin, text);
+    this.#changed();
+    return pod;
+  }
+
+  remove(origin: string): void {
+    this.#retire(origin);
+    this.manifests.delete(origin);
+    this.#changed();
+  }
+
+  /** Pods that the folder asks for now. */
+  desired(): DesiredPod[] {
+    return [...this.manifests].flatMap(
+      ([origin, text]) => decodeManifest(text, origin, { nodeName: NODE, source: 'file' }).pods,
+    );
+  }
+
+  start(inspect?: (event: InspectionEvent) => void): void {
+    const life = { dead: false };
+    const agent = createActor(this.#machine(life), {
+      clock: this.clock,
+      input: {
+        env: { now: this.clock.now, random: this.random.next },
+        nodeName: NODE,
+        sources: [{ source: 'file', location: '/manifests', periodMs: 20_000 }],
+        settings: {
+          pod: {
+            backoffInitialMs: 10_000,
+            backoffMaxMs: 300_000,
+            retryMs: 1_000,
+            podRetryMs: 10_000,
+            hostIPs: ['192.0.2.1'],
+            runtimeName: '',
+          },
+          pleg: { listPeriodMs: 1_000, auditPeriodMs: 60_000 },
+          healthPeriodMs: 5_000,
+          housekeepingPeriodMs: 2_000,
+          pauseInitialMs: 100,
+          pauseMaxMs: 5_000,
+        },
+      },
+      inspect: (event) => {
+        if (event.type === '@xstate.event') {
+          const { event: sent } = event as { event: { type: string; uid?: string; status?: { phase?: string } } };
+          if (sent.type === 'pod.status') this.invariants.status(sent.uid ?? '', sent.status?.phase);
+          if (sent.type.startsWith('xstate.done.actor.pod.')) this.invariants.gone(sent.type.split('pod.')[1] ?? '');
+          if (sent.type.startsWith('xstate.error.actor.') && !this.#isSlot(sent.type)) this.crashes.push(sent);
+        }
+        inspect?.(event);
+      },
+    });
+    agent.subscribe({ error: (error) => this.crashes.push(error) });
+    agent.on('event.happened', ({ event }) => this.events.push(event));
+    this.agent = agent;
+    this.#lives.set(agent, life);
+    agent.start();
+  }
+
+  /** kill -9: no answer reaches it any more, its calls go on in the runtime. */
+  kill(): void {
+    const life = this.agent && this.#lives.get(this.agent);
+    if (life) life.dead = true;
+    this.#watchers.clear();
+    this.runtime.onEvent = undefined;
+    this.agent?.stop();
+    this.agent = undefined;
+  }
+
+  readonly #lives = new WeakMap<object, { dead: boolean }>();
+
+  #isSlot(type: string): boolean {
+    // Errors of invoked effects are answers, not bugs; their ids come from the state that invokes them.
+    return /\.actor\.\d+\./.test(type);
+  }
+
+  #retire(origin: string): void {
+    const text = this.manifests.get(origin);
+    if (!text) return;
+    for (const pod of decodeManifest(text, origin, { nodeName: NODE, source: 'file' }).pods)
+      this.invariants.removedAt.set(pod.metadata.uid, this.clock.elapsed);
+  }
+
+  #changed(): void {
+    for (const tell of this.#watchers) this.clock.setTimeout(tell, this.random.between(1, 10));
+  }
+
+  #machine(life: { dead: boolean }) {
+    const { runtime, clock } = this;
+    /** An answer to an agent that was killed is never seen. */
+    const alive = <T>(answer: Promise<T>): Promise<T> =>
+      answer.then(
+        (value) => (life.dead ? new Promise<T>(() => undefined) : value),
+        (error: unknown) => (life.dead ? new Promise<T>(() => undefined) : Promise.reject(error)),
+      );
+    const host = (op: string, work: () => void) =>
+      alive(
+        new Promise<void>((resolve, reject) =>
+          clock.setTimeout(
+            () => {
+              if (this.random.chance(this.hostFails))
+                return reject(
+                  new AgentError({ op, reason: 'EIO', message: `${op}: input/output error`, transient: true }),
+                );
+              work();
+              resolve();
+            },
+            this.random.between(0, 5),
+          ),
+        ),
+      );
+    const observePod = fromPromise(async ({ input, signal }) => {
+      const at = clock.now();
+      const view = await alive(runtime.call('ContainerStatus', () => runtime.podView(input), { signal }));
+      return {
+        ...view,
+        at,
+        sandboxes: view.sandboxes.map((s) => ({ ...s, at })),
+        containers: view.containers.map((c) => ({ ...c, at })),
+      };
+    }) as PodSlots['observePod'];
+    const lookAt = (id: string) =>
+      alive(
+        runtime.call('ContainerStatus', () => {
+          const c = runtime.containers.get(id);
+          return c && runtime.view(c, clock.now());
+        }),
+      );
+
+    const containerSlots: ContainerSlots = {
+      createContainer: fromPromise(({ input }) =>
+        alive(
+          runtime.call('CreateContainer', () => {
+            const made = runtime.createContainer(input);
+            this.logs.set(`${input.pod.metadata.uid}/${input.container.name}`, input.attempt);
+            return made;
+          }),
+        ),
+      ),
+      startContainer: fromPromise(async ({ input }) => {
+        await alive(runtime.call('StartContainer', () => runtime.startContainer(input.id)));
+        const instance = await lookAt(input.id);
+        if (!instance)
+          throw new AgentError({ op: 'StartContainer', reason: 'NOT_FOUND', message: 'gone', transient: true });
+        return instance;
+      }),
+      stopContainer: fromPromise(async ({ input }) => {
+        const { id, gracePeriodSeconds } = input;
+        let ended: Promise<void> | undefined;
+        await alive(runtime.call('StopContainer', () => void (ended = runtime.stopContainer(id, gracePeriodSeconds))));
+        await alive(ended ?? Promise.resolve());
+        return lookAt(id);
+      }),
+      inspectContainer: fromPromise(async ({ input, signal }) => {
+        const at = clock.now();
+        const ref = { uid: input.podUid, name: '', namespace: '' };
+        const view = await alive(runtime.call('ListContainers', () => runtime.podView(ref), { signal }));
+        return view.containers.filter((c) => c.name === input.name).map((c) => ({ ...c, at }));
+      }),
+      removeContainer: fromPromise(({ input }) =>
+        alive(runtime.call('RemoveContainer', () => runtime.removeContainer(input.id))),
+      ),
+    };
+    const imagePullSlots: ImagePullSlots = {
+      inspectImage: fromPromise(({ input, signal }) =>
+        alive(
+          runtime.call(
+            'ImageStatus',
+            () =>
+              runtime.images.has(input.image) ? { imageRef: `sha256:${input.image}`, sizeBytes: 1000 } : undefined,
+            { signal },
+          ),
+        ),
+      ),
+      takePullTurn: fromPromise(() => alive(Promise.resolve())),
+      pullImage: fromPromise(({ input, signal }) =>
+        alive(
+          runtime.call(
+            'PullImage',
+            () => {
+              if (runtime.absentImages.has(input.image))
+                throw new AgentError({
+                  op: 'PullImage',
+                  reason: 'NOT_FOUND',
+                  message: `${input.image}: not found`,
+                  transient: false,
+                });
+              runtime.images.add(input.image);
+              return { imageRef: `sha256:${input.image}`, sizeBytes: 1000 };
+            },
+            { signal },
+          ),
+        ),
+      ),
+    };
+    const podSlots: PodSlots = {
+      ensureCgroup: fromPromise(({ input }) => host('cgroup', () => this.cgroups.add(input.pod.metadata.uid))),
+      makeDirectories: fromPromise(async ({ input: { pod } }) => {
+        await host('directories', () => this.disk.add(pod.metadata.uid));
+        const names = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].map((c) => c.name);
+        return {
+          highestLogAttempt: Object.fromEntries(names.map((n) => [n, this.logs.get(`${pod.metadata.uid}/${n}`) ?? -1])),
+        };
+      }),
+      mountVolumes: fromPromise(({ input }) => host('mount', () => this.mounts.add(input.pod.metadata.uid))),
+      runSandbox: fromPromise(({ input }) =>
+        alive(runtime.call('RunPodSandbox', () => runtime.runSandbox(input.pod, input.attempt))),
+      ),
+      stopSandbox: fromPromise(({ input }) =>
+        alive(runtime.call('StopPodSandbox', () => runtime.stopSandbox(input.id))),
+      ),
+      observePod,
+      releasePod: fromPromise(({ input }) =>
+        host('release', () => {
+          this.#nothingRuns(input.uid, 'volumes and cgroup released');
+          this.mounts.delete(input.uid);
+          this.cgroups.delete(input.uid);
+        }),
+      ),
+      removePod: fromPromise(async ({ input }) => {
+        for (const { id } of input.sandboxes)
+          await alive(runtime.call('RemovePodSandbox', () => runtime.removeSandbox(id)));
+        await host('remove', () => {
+          this.disk.delete(input.uid);
+          for (const key of [...this.logs.keys()]) if (key.startsWith(`${input.uid}/`)) this.logs.delete(key);
+        });
+      }),
+    };
+    const plegSlots: PlegSlots = {
+      listRuntime: fromPromise(({ signal }) =>
+        alive(runtime.call('ListContainers', () => runtime.listing(), { signal })),
+      ),
+      observePod,
+    };
+    const sourceSlots: PodSourceSlots = {
+      readManifests: fromPromise(() =>
+        alive(Promise.resolve([...this.manifests].sort().map(([origin, text]): RawManifest => ({ origin, text })))),
+      ),
+    };
+    const watchRuntime = fromCallback<{ type: string }, unknown>(({ sendBack }) => {
+      const send = (event: WatchRuntimeEvent) => !life.dead && sendBack(event);
+      if (!this.stream) return void send({ type: 'stream.lost', message: 'this runtime has no event stream' });
+      send({ type: 'stream.opened', kind: 'cri' });
+      runtime.onEvent = (event) => send({ type: 'runtime.event', event });
+      return () => (runtime.onEvent = undefined);
+    });
+    const watchManifests = fromCallback<{ type: string }, unknown>(({ sendBack }) => {
+      const tell = () => !life.dead && sendBack({ type: 'manifests.changed' } satisfies WatchManifestsEvent);
+      this.#watchers.add(tell);
+      return () => this.#watchers.delete(tell);
+    });
+
+    return syncloopMachine.provide({
+      actors: {
+        openRuntime: fromPromise(() => alive(runtime.call('Version', () => ({ runtimeName: 'sim' })))),
+        settleEffects: fromPromise(() => Promise.resolve()),
+        pod: podMachine.provide({
+          actors: {
+            ...podSlots,
+            container: containerMachine.provide({
+              actors: { ...containerSlots, imagePull: imagePullMachine.provide({ actors: imagePullSlots }) },
+            }),
+          },
+        }),
+        pleg: plegMachine.provide({
+          actors: {
+            listRuntime: plegSlots.listRuntime,
+            watchRuntime,
+            inspection: inspectionMachine.provide({ actors: { observePod: plegSlots.observePod } }),
+          },
+        }),
+        podSource: podSourceMachine.provide({ actors: { ...sourceSlots, watchManifests } }),
+        runtimeHealth: runtimeHealthMachine.provide({
+          actors: {
+            checkRuntime: fromPromise(({ signal }) =>
+              alive(
+                runtime.call(
+                  'Status',
+                  () => ({ runtimeReady: true, networkReady: runtime.networkReady, message: '' }),
+                  { signal },
+                ),
+              ),
+            ),
+          },
+        }),
+        housekeeping: housekeepingMachine.provide({
+          actors: {
+            sweep: fromPromise(async ({ input }) => {
+              const gone = (uid: string) => !input.keep.includes(uid);
+              const removed = [...this.disk, ...this.cgroups].filter(gone);
+              await host('sweep', () => {
+                for (const uid of removed) {
+                  this.#nothingRuns(uid, 'leftovers swept');
+                  this.disk.delete(uid);
+                  this.cgroups.delete(uid);
+                  this.mounts.delete(uid);
+                }
+              });
+              return { removed };
+            }),
+          },
+        }),
+      },
+    });
+  }
+
+  /** Proof before release: the runtime itself is the witness. */
+  #nothingRuns(uid: string, what: string): void {
+    for (const c of this.runtime.containers.values())
+      if (c.podUid === uid && c.state === 'running')
+        this.invariants.breaches.push(`${this.clock.elapsed} ms: ${what} while ${uid}/${c.name} runs`);
+  }
+}
