@@ -11,4 +11,6 @@ export default {
     ],
   },
   testTimeout: 30_000,
+  maxWorkers: 2,
+  reporters: ['default', '<rootDir>/test/support/reporter.js'],
 };
