@@ -5,6 +5,8 @@ import type { ContainerEntry, Runtime } from './runtime.ts';
 
 /** Names the container in the environment of its processes; a restarted server finds an unrecorded start by it. */
 export const CONTAINER_ID_VARIABLE = 'STATELET_CONTAINER_ID';
+/** The same for a command that is executed beside it: what a killed server leaves of those is killed. */
+export const EXEC_ID_VARIABLE = 'STATELET_EXEC_CONTAINER_ID';
 
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -29,10 +31,11 @@ export async function commandOf(runtime: Runtime, entry: ContainerEntry, exec?: 
   const argv = (exec ?? (own.length > 0 ? own : runtime.images.command(imageId))).map(rewrite);
   const env: Record<string, string> = {
     PATH: process.env.PATH ?? DEFAULT_PATH,
-    HOSTNAME: runtime.sandboxes.get(sandboxId)?.record.config.hostname ?? '',
   };
+  const hostname = runtime.sandboxes.get(sandboxId)?.record.config.hostname ?? '';
+  if (hostname !== '') env.HOSTNAME = hostname;
   for (const { key, value } of config.envs) env[key] = rewrite(Buffer.from(value).toString());
-  env[CONTAINER_ID_VARIABLE] = id;
+  env[exec === undefined ? CONTAINER_ID_VARIABLE : EXEC_ID_VARIABLE] = id;
   const scratch = join(runtime.records.containerDirectory(id), 'scratch');
   const cwd = await workingDirectory(config.workingDir, rewrite, scratch);
   const file = await lookUpExecutable(argv[0] ?? '', env.PATH ?? DEFAULT_PATH, cwd);

@@ -35,6 +35,44 @@ export interface EmbeddedRuntime {
   stop(options?: { containers: 'kill' | 'leave' }): Promise<void>;
 }
 
+/**
+ * The embedded runtime: a CRI v1 server that runs a container's command as a plain process of the host. No images,
+ * no isolation, no root; Linux only (it reads /proc). For trying the agent, and for tests. `main.ts` serves it as a
+ * program of its own.
+ *
+ * What it does
+ * - The CRI calls of verbs/index.ts and GetContainerEvents, over a real unix socket, with containerd's semantics and
+ *   error texts: reserved names, NOT_FOUND, idempotent stop and remove, StartError with exit code 128. Every other
+ *   method answers UNIMPLEMENTED: Exec, Attach, PortForward and the pod's statistics among them.
+ * - A container is a process in a session and group of its own, with the config's environment only, PATH and HOSTNAME
+ *   added. Commands are looked up on its PATH. STOP signals the first process; KILL, and the end of the first process,
+ *   kill the whole group.
+ * - Logs in the CRI format at log_directory/log_path, with ReopenContainerLog. What a container writes waits in named
+ *   pipes: it is neither killed nor blocked for long when the server is away.
+ * - Mounts: inside a container's command, args, environment, working directory and exec commands, a path at or below a
+ *   mount's container path is replaced by its host path (container-paths.ts). So `echo x > /data/f` writes to the
+ *   volume, and so does a write to the termination log, which is a mount like any other.
+ * - An image is a name: every well-formed reference can be pulled and has the same digest each time, but for those of
+ *   `images.absent` and of hosts under `.invalid`. A container that names no command runs `images.commands`, else a
+ *   long sleep. Images are gone with the state directory.
+ * - Restarts: the records in the state directory bring back every object. Live processes are adopted; whatever ended
+ *   while no server looked, and whatever an adopted process ends with, has exit code 255 and reason Unknown, as
+ *   containerd has it.
+ * - Faults on demand and a ledger of calls (faults.ts).
+ *
+ * What it does not do
+ * - A path that a program makes up or reads from a file of a volume is not replaced; two mounts at paths that a program
+ *   joins are not seen. A read-only mount can be written. A mount of an image is refused.
+ * - Users, groups, capabilities, seccomp, devices, terminals and limits are accepted, reported back, named once in a
+ *   warning and not applied; UpdateContainerResources likewise. There is no OOM kill beyond the host's own.
+ * - All processes see the host's file system, pids and network: two pods cannot listen on the same port. A pod's address
+ *   is one of 127.88.0.0/16, which reaches what listens on all addresses. No DNS or host name of its own, no host ports.
+ * - The first process is not pid 1: a signal that it does not handle ends it. A daemon that leaves its process group
+ *   outlives its container. What an exec leaves in the background is killed when the exec ends.
+ * - No rest of a log line or of a full read buffer survives `kill -9` of the server.
+ *
+ * @throws when the socket's path is too long or in use, or a record cannot be read.
+ */
 export async function startEmbeddedRuntime(options: EmbeddedRuntimeOptions): Promise<EmbeddedRuntime> {
   const socketPath = resolve(options.socketPath);
   const stateDir = resolve(options.stateDir);

@@ -77,13 +77,16 @@ export async function copyToLog(
   onError: (error: unknown) => void,
 ): Promise<void> {
   let rest: Buffer = Buffer.alloc(0);
-  for await (const chunk of source) {
-    const split = splitLines(rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk);
-    rest = split.rest;
-    await log.append(stream, split.entries).catch(onError);
+  try {
+    for await (const chunk of source) {
+      const split = splitLines(rest.length > 0 ? Buffer.concat([rest, chunk]) : chunk);
+      rest = split.rest;
+      await log.append(stream, split.entries).catch(onError);
+    }
+  } finally {
+    // A last line without its newline is a partial one.
+    if (rest.length > 0) await log.append(stream, [{ tag: 'P', text: rest }]).catch(onError);
   }
-  // A last line without its newline is a partial one.
-  if (rest.length > 0) await log.append(stream, [{ tag: 'P', text: rest }]).catch(onError);
 }
 
 /** Cuts bytes into entries; `rest` is the unfinished last line, at most MAX_LINE long. */

@@ -127,6 +127,7 @@ async function openOutput(outlet: Outlet): Promise<Output> {
     detach: async () => {
       detached = true;
       for (const reader of readers) reader.destroy();
+      await Promise.all(copies);
       await log.close();
     },
   };

@@ -122,7 +122,12 @@ export class Records {
       if (error.code === 'ENOENT') return undefined;
       throw error;
     });
-    return text === undefined ? undefined : (JSON.parse(text) as T);
+    if (text === undefined) return undefined;
+    try {
+      return JSON.parse(text) as T;
+    } catch (error) {
+      throw new Error(`${path} is not a record of the embedded runtime`, { cause: error });
+    }
   }
 
   #save(name: string, fields: object): Promise<void> {

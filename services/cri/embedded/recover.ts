@@ -1,10 +1,11 @@
 import { nowNs } from './clock.ts';
-import { CONTAINER_ID_VARIABLE } from './command.ts';
+import { CONTAINER_ID_VARIABLE, EXEC_ID_VARIABLE } from './command.ts';
+import { containerName, sandboxName } from './names.ts';
 import { isAlive, listPids, readEnvironment, readStat } from './proc.ts';
-import { adopt } from './process.ts';
+import type { ProcessStat } from './proc.ts';
+import { adopt, signalGroup } from './process.ts';
 import type { ContainerRecord } from './records.ts';
 import type { ContainerEntry, Runtime } from './runtime.ts';
-import { sandboxName } from './verbs/sandbox-lifecycle.ts';
 
 /**
  * Fills a runtime from its records: sandboxes and containers are as they were, live processes are adopted, and a
@@ -17,7 +18,7 @@ export async function recover(runtime: Runtime): Promise<void> {
     runtime.sandboxes.set(record.id, { record, name });
   }
   const containers = await runtime.records.loadContainers();
-  if (containers.some((record) => record.phase === 'starting')) await findUnrecordedStarts(containers);
+  if (containers.length > 0) await settleUnrecorded(containers);
   for (const record of containers) {
     const sandbox = runtime.sandboxes.get(record.sandboxId);
     if (sandbox === undefined) {
@@ -25,10 +26,9 @@ export async function recover(runtime: Runtime): Promise<void> {
       await runtime.records.removeContainer(record.id);
       continue;
     }
-    const { name = '', attempt = 0 } = record.config.metadata ?? {};
-    const fullName = `${name}_${sandbox.name.replace(/_\d+$/, '')}_${attempt}`;
-    runtime.reserve('container', fullName, record.id);
-    const entry: ContainerEntry = { record, name: fullName, exited: Promise.resolve() };
+    const name = containerName(sandbox.record.config, record.config);
+    runtime.reserve('container', name, record.id);
+    const entry: ContainerEntry = { record, name, exited: Promise.resolve() };
     runtime.containers.set(record.id, entry);
     if (record.phase === 'running') await resume(runtime, entry);
   }
@@ -45,6 +45,7 @@ async function resume(runtime: Runtime, entry: ContainerEntry): Promise<void> {
       logger: runtime.logger,
     };
     runtime.attach(entry, await adopt(record.pid, record.pidStartTime, outlet));
+    await runtime.records.saveContainer(record);
     return;
   }
   Object.assign(record, { phase: 'exited', finishedAt: nowNs(), exitCode: 255, reason: 'Unknown' });
@@ -52,22 +53,28 @@ async function resume(runtime: Runtime, entry: ContainerEntry): Promise<void> {
 }
 
 /**
- * A server killed between making a process and recording its pid leaves a container `starting`. The process carries
- * the container's id in its environment; where there is none the container has not been started.
+ * Settles what a killed server had under way. Between making a process and recording its pid it leaves a container
+ * `starting`: the process carries the container's id in its environment, and where there is none the container has
+ * not been started. Commands that were executed beside a container are killed, for nobody waits for them any more.
  */
-async function findUnrecordedStarts(containers: readonly ContainerRecord[]): Promise<void> {
-  const leaders = new Map<string, number>();
+async function settleUnrecorded(containers: readonly ContainerRecord[]): Promise<void> {
+  const ids = new Set(containers.map((record) => record.id));
+  const started = new Map<string, ProcessStat>();
   for (const pid of await listPids()) {
-    const variable = (await readEnvironment(pid))?.find((each) => each.startsWith(`${CONTAINER_ID_VARIABLE}=`));
-    const stat = variable === undefined ? undefined : await readStat(pid);
-    if (variable !== undefined && stat?.processGroup === pid)
-      leaders.set(variable.slice(variable.indexOf('=') + 1), pid);
+    const environment = await readEnvironment(pid);
+    const valueOf = (name: string): string =>
+      environment?.find((each) => each.startsWith(`${name}=`))?.slice(name.length + 1) ?? '';
+    const [owner, executedIn] = [valueOf(CONTAINER_ID_VARIABLE), valueOf(EXEC_ID_VARIABLE)];
+    if (!ids.has(owner) && !ids.has(executedIn)) continue;
+    const stat = await readStat(pid);
+    if (stat?.processGroup !== pid) continue;
+    if (ids.has(executedIn)) signalGroup(pid, 'SIGKILL');
+    else started.set(owner, stat);
   }
   for (const record of containers) {
     if (record.phase !== 'starting') continue;
-    const pid = leaders.get(record.id);
-    const stat = pid === undefined ? undefined : await readStat(pid);
+    const stat = started.get(record.id);
     if (stat === undefined) record.phase = 'created';
-    else Object.assign(record, { phase: 'running', pid, pidStartTime: stat.startTime, startedAt: nowNs() });
+    else Object.assign(record, { phase: 'running', pid: stat.pid, pidStartTime: stat.startTime, startedAt: nowNs() });
   }
 }

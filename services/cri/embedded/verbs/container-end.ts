@@ -11,7 +11,7 @@ import type { ContainerEntry, Runtime } from '../runtime.ts';
 import type { Verb } from './verb.ts';
 
 /** The longest that a Node timer can wait, ms. */
-const MAX_TIMER = 2 ** 31 - 1;
+export const MAX_TIMER = 2 ** 31 - 1;
 
 /**
  * Sends the stop signal to the container's first process, waits for up to `timeout` seconds, then kills the whole

@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { ContainerConfig } from '../../proto/generated/cri.ts';
-import { ContainerEventType, LinuxContainerResources } from '../../proto/generated/cri.ts';
+import type { ContainerConfig, SecurityProfile } from '../../proto/generated/cri.ts';
+import { ContainerEventType, LinuxContainerResources, SecurityProfile_ProfileType } from '../../proto/generated/cri.ts';
 import { nowNs } from '../clock.ts';
 import { invalid, notFound } from '../errors.ts';
 import { makeFifos } from '../fifo.ts';
+import { containerName } from '../names.ts';
 import type { ContainerRecord } from '../records.ts';
 import type { ContainerEntry } from '../runtime.ts';
 import type { Verb } from './verb.ts';
@@ -24,7 +25,7 @@ export const createContainer: Verb<'CreateContainer'> = async (runtime, request,
   };
   assertReady();
   const id = randomBytes(32).toString('hex');
-  const name = `${config.metadata.name}_${sandbox.name.replace(/_\d+$/, '')}_${config.metadata.attempt}`;
+  const name = containerName(sandbox.record.config, config);
   runtime.reserve('container', name, id);
   try {
     await context.midway();
@@ -100,9 +101,15 @@ function notApplied(config: ContainerConfig): string[] {
     'security_context.privileged': security?.privileged === true,
     'security_context.capabilities': security?.capabilities !== undefined,
     'security_context.selinux_options': security?.selinuxOptions !== undefined,
+    'security_context.seccomp': isConfined(security?.seccomp),
+    'security_context.apparmor': isConfined(security?.apparmor),
     resources: hasLimits(config.linux?.resources),
   };
   return Object.keys(settings).filter((name) => settings[name]);
+}
+
+function isConfined(profile: SecurityProfile | undefined): boolean {
+  return profile !== undefined && profile.profileType !== SecurityProfile_ProfileType.Unconfined;
 }
 
 function hasLimits(resources: LinuxContainerResources | undefined): boolean {

@@ -10,6 +10,7 @@ import type { Command } from '../command.ts';
 import { RuntimeFailure, refused } from '../errors.ts';
 import { aborted } from '../faults.ts';
 import { signalGroup } from '../process.ts';
+import { MAX_TIMER } from './container-end.ts';
 import type { Verb } from './verb.ts';
 
 /** Bytes kept of each stream; the rest is read and dropped (containerd's bound). */
@@ -36,7 +37,9 @@ export const execSync: Verb<'ExecSync'> = async (runtime, request, { signal }) =
       status.DEADLINE_EXCEEDED,
       `failed to exec in container: timeout ${seconds}s exceeded: context deadline exceeded`,
     );
-    interruptions.push(sleep(seconds * 1_000, failure, { signal: over.signal }).catch(() => failure));
+    interruptions.push(
+      sleep(Math.min(seconds * 1_000, MAX_TIMER), failure, { signal: over.signal }).catch(() => failure),
+    );
   }
   try {
     return await run(command, Promise.race(interruptions));

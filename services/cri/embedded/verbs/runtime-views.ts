@@ -2,15 +2,15 @@ import { CgroupDriver, RuntimeHandler } from '../../proto/generated/cri.ts';
 import { verboseInfo } from './verb.ts';
 import type { Verb } from './verb.ts';
 
-/** The version of CRI spoken here, and of this runtime. */
-const API_VERSION = 'v1';
+/** The agent-side API version that every CRI v1 runtime answers with. */
+const AGENT_API_VERSION = '0.1.0';
 const RUNTIME_VERSION = '0.1.0';
 
 export const version: Verb<'Version'> = () => ({
-  version: '0.1.0',
+  version: AGENT_API_VERSION,
   runtimeName: 'statelet-embedded',
   runtimeVersion: RUNTIME_VERSION,
-  runtimeApiVersion: API_VERSION,
+  runtimeApiVersion: 'v1',
 });
 
 /** Always ready; make it otherwise with a fault, or stop the server. */

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 
-import { ContainerEventType, PodSandboxConfig } from '../../proto/generated/cri.ts';
+import { ContainerEventType } from '../../proto/generated/cri.ts';
 import { nowNs } from '../clock.ts';
 import { invalid } from '../errors.ts';
+import { sandboxName } from '../names.ts';
 import type { Runtime, SandboxEntry } from '../runtime.ts';
 import { isHostNetwork } from '../statuses.ts';
 import { killContainer, removeContainerEntry } from './container-end.ts';
@@ -70,12 +71,6 @@ async function stop(runtime: Runtime, entry: SandboxEntry): Promise<void> {
   if (!wasReady) return;
   await runtime.records.saveSandbox(record);
   runtime.publish(ContainerEventType.CONTAINER_STOPPED_EVENT, record.id, record.id);
-}
-
-/** containerd's name of a sandbox: pod, namespace, uid and attempt. */
-export function sandboxName(config: PodSandboxConfig): string {
-  const { name = '', namespace = '', uid = '', attempt = 0 } = config.metadata ?? {};
-  return `${name}_${namespace}_${uid}_${attempt}`;
 }
 
 /** The lowest of 127.88.0.1 … 127.88.255.254 that no sandbox has. */
