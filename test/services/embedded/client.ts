@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -44,23 +44,33 @@ export function call<Request, Response>(
 /** A runtime in a directory of its own, with clients and the steps that most tests take. */
 export class Bench {
   readonly directory: string;
-  runtime: EmbeddedRuntime;
+  #runtime: EmbeddedRuntime | undefined;
   readonly client: RuntimeServiceClient;
   readonly images: ImageServiceClient;
+  readonly #options: Partial<EmbeddedRuntimeOptions>;
   #count = 0;
 
-  private constructor(directory: string, runtime: EmbeddedRuntime) {
+  private constructor(directory: string, options: Partial<EmbeddedRuntimeOptions> = {}) {
     this.directory = directory;
-    this.runtime = runtime;
+    this.#options = options;
     this.client = new RuntimeServiceClient(`unix:${this.socketPath}`, credentials.createInsecure());
     this.images = new ImageServiceClient(`unix:${this.socketPath}`, credentials.createInsecure());
   }
 
   static async start(options: Partial<EmbeddedRuntimeOptions> = {}): Promise<Bench> {
-    const directory = await mkdtemp(join(tmpdir(), 'embedded-'));
-    const images = { present: ['busybox'], ...options.images };
-    const paths = { socketPath: join(directory, 'cri.sock'), stateDir: join(directory, 'state') };
-    return new Bench(directory, await startEmbeddedRuntime({ ...paths, ...options, images }));
+    const bench = new Bench(await mkdtemp(join(tmpdir(), 'embedded-')), options);
+    await bench.#serve();
+    return bench;
+  }
+
+  /** Clients of a server that somebody else started in the directory. */
+  static connect(directory: string): Bench {
+    return new Bench(directory);
+  }
+
+  get runtime(): EmbeddedRuntime {
+    if (this.#runtime === undefined) throw new Error('this bench has no server of its own');
+    return this.#runtime;
   }
 
   get socketPath(): string {
@@ -74,12 +84,16 @@ export class Bench {
   /** Ends the server as told and starts another on the same state. */
   async restart(containers: 'kill' | 'leave'): Promise<void> {
     await this.runtime.stop({ containers });
-    this.runtime = await startEmbeddedRuntime({ socketPath: this.socketPath, stateDir: this.stateDir });
+    await this.#serve();
+  }
+
+  disconnect(): void {
+    this.client.close();
+    this.images.close();
   }
 
   async stop(): Promise<void> {
-    this.client.close();
-    this.images.close();
+    this.disconnect();
     await this.runtime.stop();
     await rm(this.directory, { recursive: true });
   }
@@ -141,6 +155,22 @@ export class Bench {
 
   async log(containerId: string): Promise<string> {
     return readFile((await this.status(containerId)).logPath, 'utf8');
+  }
+
+  async #serve(): Promise<void> {
+    const images = { present: ['busybox'], ...this.#options.images };
+    const { socketPath, stateDir } = this;
+    this.#runtime = await startEmbeddedRuntime({ socketPath, stateDir, ...this.#options, images });
+  }
+
+  /** The number in a file of the directory, once there is one. */
+  async readNumber(file: string): Promise<number | undefined> {
+    const text = await readFile(join(this.directory, file), 'utf8').catch(() => '');
+    return text.trim() === '' ? undefined : Number(text);
+  }
+
+  touch(file: string): Promise<void> {
+    return writeFile(join(this.directory, file), '');
   }
 
   /** The text of a container's log, without times, streams and tags. */
