@@ -6,7 +6,7 @@ import type { Mount } from '../proto/generated/cri.ts';
 import { refused } from './errors.ts';
 
 /** Turns paths inside a container into paths of the host. */
-export type PathRewriter = (text: string) => string;
+type PathRewriter = (text: string) => string;
 
 /**
  * A rewriter for the mounts of a container: wherever a text names a mount's container path, as a whole path or as its

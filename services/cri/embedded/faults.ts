@@ -7,7 +7,7 @@ import { RuntimeFailure } from './errors.ts';
 import type { MethodName, RequestOf } from './methods.ts';
 
 /** What to do to calls of one method. The first fault that matches a call is the one that applies to it. */
-export interface Fault<Request> {
+interface Fault<Request> {
   /** Which calls; all where absent. */
   match?: (request: Request) => boolean;
   /** How many calls; until `clear()` where absent. */
@@ -28,10 +28,10 @@ export interface Fault<Request> {
 }
 
 /** Events of the stream: `fail` or `hang` lose the event, `delayMs` alone sends it late, `after` sends it twice. */
-export type EventFault = Fault<ContainerEventResponse> & { method: 'ContainerEvent' };
-export type MethodFault = { [Name in MethodName]: Fault<RequestOf<Name>> & { method: Name } }[MethodName];
+type EventFault = Fault<ContainerEventResponse> & { method: 'ContainerEvent' };
+type MethodFault = { [Name in MethodName]: Fault<RequestOf<Name>> & { method: Name } }[MethodName];
 
-export interface LedgerEntry {
+interface LedgerEntry {
   method: MethodName;
   request: unknown;
   /** Milliseconds since the epoch. */
@@ -41,7 +41,7 @@ export interface LedgerEntry {
   outcome?: string;
 }
 
-export interface FaultedCall {
+interface FaultedCall {
   readonly entry: LedgerEntry;
   /** Whether the call is to run to its end whatever becomes of its client. */
   readonly faulted: boolean;
@@ -49,7 +49,7 @@ export interface FaultedCall {
   end(outcome: string): void;
 }
 
-export type FaultPoint = 'before' | 'midway' | 'after';
+type FaultPoint = 'before' | 'midway' | 'after';
 type StoredFault = Fault<unknown> & { method: string };
 
 const MIDWAY: readonly string[] = ['RunPodSandbox', 'CreateContainer', 'StartContainer'] satisfies MethodName[];

@@ -8,7 +8,7 @@ import { nowNs, rfc3339Nano } from './clock.ts';
 const MAX_LINE = 16 * 1024;
 const NEWLINE = 0x0a;
 
-export type LogStream = 'stdout' | 'stderr';
+type LogStream = 'stdout' | 'stderr';
 
 interface LogEntry {
   tag: 'F' | 'P';

@@ -12,7 +12,7 @@ type MethodsOf<Service> = {
 };
 
 /** Every CRI method by its name in the protocol, with its messages. */
-export type Methods = MethodsOf<typeof RuntimeServiceService> & MethodsOf<typeof ImageServiceService>;
+type Methods = MethodsOf<typeof RuntimeServiceService> & MethodsOf<typeof ImageServiceService>;
 export type MethodName = keyof Methods & string;
 export type RequestOf<Name extends MethodName> = Methods[Name]['request'];
 export type ResponseOf<Name extends MethodName> = Methods[Name]['response'];

@@ -35,7 +35,7 @@ export interface ContainerProcess {
   detach(): Promise<void>;
 }
 
-export interface Outlet {
+interface Outlet {
   /** The container's directory, where its named pipes are. */
   directory: string;
   /** Log file; no output is kept where empty. */

@@ -169,6 +169,13 @@ export class Bench {
     return text.trim() === '' ? undefined : Number(text);
   }
 
+  /** Changes fields of a container's record, while no server runs. */
+  async editRecord(containerId: string, fields: object): Promise<void> {
+    const path = join(this.stateDir, 'containers', containerId, 'record.json');
+    const record = JSON.parse(await readFile(path, 'utf8')) as object;
+    await writeFile(path, JSON.stringify({ ...record, ...fields }));
+  }
+
   touch(file: string): Promise<void> {
     return writeFile(join(this.directory, file), '');
   }

@@ -94,6 +94,24 @@ describe('the event stream', () => {
     stream.cancel();
   });
 
+  test('ends for a subscriber that does not read, and for no other', async () => {
+    const slow = await subscribe();
+    const quick = await subscribe();
+    slow.stream.pause();
+    const ended = new Promise<{ code: number }>((resolve) => slow.stream.once('status', resolve));
+    const over = (): boolean => bench.runtime.faults.calls('GetContainerEvents')[0]?.outcome !== undefined;
+    while (!over()) {
+      const labels = { padding: 'x'.repeat(1_000) };
+      const podSandboxId = await bench.sandbox(bench.sandboxConfig({ labels }));
+      await call(bench.client.removePodSandbox, bench.client, { podSandboxId });
+    }
+    slow.stream.resume();
+    expect((await ended).code).toBe(status.RESOURCE_EXHAUSTED);
+    const { sandboxId } = await liveAndDie();
+    await until(() => (kinds(quick.events, sandboxId).length === WHOLE_LIFE.length ? true : undefined));
+    quick.stream.cancel();
+  });
+
   test('is refused on demand', async () => {
     const fail = { code: status.UNIMPLEMENTED, message: 'no events here' };
     bench.runtime.faults.add({ method: 'GetContainerEvents', fail, times: 1 });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
@@ -44,6 +44,30 @@ describe('a server that is ended and started again on the same state', () => {
     await call(bench.client.stopContainer, bench.client, { containerId: id, timeout: 0n });
     expect(await bench.status(id)).toMatchObject({ exitCode: 255, reason: 'Unknown' });
     expect((await processesByGroup()).has(pid)).toBe(false);
+  });
+
+  test('finds by its environment the process of a start that it was killed in', async () => {
+    const id = await bench.shell('sleep 600');
+    const never = await bench.create(await bench.sandbox());
+    const pid = await bench.pid(id);
+    await bench.runtime.stop({ containers: 'leave' });
+    for (const each of [id, never]) {
+      await bench.editRecord(each, { phase: 'starting', pid: 0, pidStartTime: '', startedAt: '0' });
+    }
+    await bench.restart('leave');
+    expect((await bench.status(id)).state).toBe(ContainerState.CONTAINER_RUNNING);
+    expect(await bench.pid(id)).toBe(pid);
+    expect((await bench.status(never)).state).toBe(ContainerState.CONTAINER_CREATED);
+  });
+
+  test('says which record it cannot read', async () => {
+    const id = await bench.create(await bench.sandbox());
+    await bench.runtime.stop({ containers: 'leave' });
+    const stateDir = join(bench.directory, 'state');
+    await writeFile(join(stateDir, 'containers', id, 'record.json'), '{');
+    await expect(startEmbeddedRuntime({ socketPath: bench.socketPath, stateDir })).rejects.toThrow(
+      `${id}/record.json is not a record`,
+    );
   });
 
   test('that killed its containers shows them exited', async () => {
