@@ -1,6 +1,7 @@
 import type { AgentEnv, EventHappened, ParentRef } from '../agent.types.ts';
 import type { Container, DesiredPod } from '../kubernetes.types.ts';
 import type { ObservedContainer } from '../runtime.types.ts';
+import type { ImageWaiting } from './image-pull.types.ts';
 import type { Slot } from '../slot.types.ts';
 
 /** `init`: runs to completion, in order. `sidecar`: an init container with restartPolicy Always. */
@@ -60,7 +61,7 @@ export interface ContainerDesired {
 export type ContainerEvent =
   | ContainerDesired
   /** From the imagePull child: why the pull waits (ErrImagePull, ImagePullBackOff …). */
-  | { type: 'image.waiting'; reason: string; message: string }
+  | ImageWaiting
   | EventHappened;
 
 /**

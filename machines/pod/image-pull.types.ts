@@ -26,8 +26,16 @@ export interface ImagePresent {
   imageRef: string;
 }
 
+/** Why there is no image yet, and the back-off that the container keeps for the next actor. */
+export interface ImageWaiting {
+  type: 'image.waiting';
+  reason: string;
+  message: string;
+  backoff?: ImageBackoff;
+}
+
 /** imagePull → container. */
-export type ImagePullReport = { type: 'image.waiting'; reason: string; message: string } | EventHappened;
+export type ImagePullReport = ImageWaiting | EventHappened;
 
 export interface ImagePullSlots {
   /** ImageStatus; `undefined` where the image is absent. */

@@ -91,7 +91,11 @@ export function walk<M extends AnyStateMachine>(machine: M, options: WalkOptions
     const run = drive(target, {
       input: options.inputs[inputName]!,
       onTransitions: (transitions, snapshot) => {
-        transitions.forEach((t) => walked.add(t));
+        for (const t of transitions) {
+          walked.add(t);
+          // The very first state may be left in the step that entered it, before anything is told.
+          entered.add(t.source.id);
+        }
         for (const node of (snapshot as { _nodes?: AnyStateNode[] })._nodes ?? []) entered.add(node.id);
       },
     });

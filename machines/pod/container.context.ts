@@ -1,0 +1,96 @@
+import type { ObservedContainer } from '../runtime.types.ts';
+import type { ContainerDesired, ContainerInput } from './container.types.ts';
+import type { ImageBackoff } from './image-pull.types.ts';
+import { backoffRemaining, nextBackoff } from './policy/backoff.ts';
+import { firstView, viewAfterPush } from './policy/container-view.ts';
+import { unservedCrash, type ContainerFacts, type StopRecord } from './policy/decide-container.ts';
+import { sameJson } from './policy/same-json.ts';
+
+export interface ContainerContext extends Omit<ContainerInput, 'highestLogAttempt'>, ContainerFacts {
+  /** What the effect in hand is about. */
+  target?: { id: string; logPath: string };
+  /** When the effect in hand began, ms. */
+  calledAt: number;
+  /** Sandbox of the last create. */
+  createdIn?: string;
+  /** What the runtime calls the image that was last pulled or found. */
+  imageRef: string;
+  /** Kept here because the pull's actor ends whenever the plan changes. */
+  imageBackoff?: { image: string; backoff: ImageBackoff };
+  waiting?: { reason: string; message: string };
+}
+
+export function initialContext({ highestLogAttempt, ...input }: ContainerInput): ContainerContext {
+  return {
+    ...input,
+    ...firstView(input.instances, highestLogAttempt),
+    unremovable: [],
+    calledAt: input.env.now(),
+    imageRef: '',
+  };
+}
+
+/** The pod pushed its view down. A new image or new resources begin with no back-off (helpers.go:GetBackoffKey). */
+export function afterPush(context: ContainerContext, event: ContainerDesired): Partial<ContainerContext> {
+  const { pod, container, plan, sandbox, instances } = event;
+  const { image, resources } = context.container;
+  const same = sameJson({ image, resources }, { image: container.image, resources: container.resources });
+  return {
+    pod,
+    container,
+    plan,
+    sandbox,
+    ...viewAfterPush(context, instances),
+    ...(same ? {} : { backoff: undefined, retry: undefined }),
+  };
+}
+
+/**
+ * A create or start failed: its successor waits as a crash's would, at least `retryMs`. A name that the runtime keeps for
+ * another id is never asked for again.
+ */
+export function afterFailure(context: ContainerContext, nameReserved: boolean): Partial<ContainerContext> {
+  const { settings, triedAttempt = -1, servedAttempt = -1, highestAttempt } = context;
+  const now = context.env.now();
+  return {
+    retry: { failedAt: now, delayMs: Math.max(settings.retryMs, backoffRemaining(context.backoff, now, now)) },
+    backoff: nextBackoff(context.backoff, now, limits(context)),
+    servedAttempt: Math.max(servedAttempt, triedAttempt),
+    highestAttempt: nameReserved ? Math.max(highestAttempt, triedAttempt) : highestAttempt,
+  };
+}
+
+/** The newest end is about to be succeeded: it counts once. */
+export function afterServing(context: ContainerContext): Partial<ContainerContext> {
+  const crash = unservedCrash(context);
+  if (!crash) return {};
+  const finishedAt = crash.finishedAt ?? context.env.now();
+  return { backoff: nextBackoff(context.backoff, finishedAt, limits(context)), servedAttempt: crash.attempt };
+}
+
+const limits = ({ settings }: ContainerContext) => ({
+  initialMs: settings.backoffInitialMs,
+  maxMs: settings.backoffMaxMs,
+});
+
+/** Least grace that a stop is given, s (kuberuntime_manager.go:minimumGracePeriodInSeconds), unless less was asked for. */
+const MINIMUM_GRACE = 2;
+/** API default of terminationGracePeriodSeconds. */
+const DEFAULT_GRACE = 30;
+
+/** The stop to ask for now: a stop that is asked for again has what is left of its grace, never more than before. */
+export function stopRecord(context: ContainerContext, { id }: ObservedContainer, now: number): StopRecord {
+  const { plan, pod } = context;
+  const asked =
+    plan.do === 'stop' ? plan.gracePeriodSeconds : (pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE);
+  const before = context.stop?.id === id ? context.stop : undefined;
+  if (!before) return { id, gracePeriodSeconds: asked, killAt: now + asked * 1000, settled: false };
+  const left = Math.max(MINIMUM_GRACE, Math.ceil((before.killAt - now) / 1000));
+  const gracePeriodSeconds = Math.min(asked, before.gracePeriodSeconds, left);
+  return {
+    id,
+    gracePeriodSeconds,
+    killAt: Math.min(before.killAt, now + gracePeriodSeconds * 1000),
+    settled: before.settled,
+  };
+}

@@ -1,0 +1,199 @@
+import { assign, enqueueActions, setup } from 'xstate';
+import { AgentError } from '../agent-error.types.ts';
+import type { RecordedEvent } from '../agent.types.ts';
+import { happened } from '../notify.ts';
+import type { ObservedContainer } from '../runtime.types.ts';
+import { slot } from '../slot.types.ts';
+import { afterFailure, afterPush, afterServing, stopRecord, type ContainerContext } from './container.context.ts';
+import type { ContainerChanged, ContainerEvent, ContainerInput, ContainerSlots } from './container.types.ts';
+import { imagePullMachine } from './image-pull.machine.ts';
+import { nextAttempt, viewAfterCall, viewAfterLook, viewWithout } from './policy/container-view.ts';
+import { crashRemaining, decideContainer, retryRemaining, type ContainerDecision } from './policy/decide-container.ts';
+import { goDuration } from './policy/duration.ts';
+import { killMessage } from './policy/kill-message.ts';
+
+const slots: ContainerSlots = {
+  createContainer: slot('createContainer'),
+  startContainer: slot('startContainer'),
+  stopContainer: slot('stopContainer'),
+  inspectContainer: slot('inspectContainer'),
+  removeContainer: slot('removeContainer'),
+};
+
+/** Waiting reasons that a service may name; any other reason becomes the one of the step that failed. */
+const WAITING_REASONS = [
+  'CreateContainerConfigError',
+  'CreateContainerError',
+  'PreCreateHookError',
+  'RunContainerError',
+  'PreStartHookError',
+];
+
+type Context = { context: ContainerContext };
+const decided =
+  (...to: ContainerDecision['to'][]) =>
+  ({ context }: Context) =>
+    to.includes(decideContainer(context, context.env.now()).to);
+const pushed = (context: ContainerContext, event: ContainerEvent) =>
+  event.type === 'container.desired' ? { ...context, ...afterPush(context, event) } : context;
+const stillDecided =
+  (to: ContainerDecision['to']) =>
+  ({ context, event }: Context & { event: ContainerEvent }) => {
+    const after = pushed(context, event);
+    return decideContainer(after, context.env.now()).to === to && after.container.image === context.container.image;
+  };
+const podName = ({ pod: { metadata } }: ContainerContext) => `${metadata.name}_${metadata.namespace}(${metadata.uid})`;
+
+function report(context: ContainerContext, busy: boolean, change: Pick<ContainerChanged, 'instance' | 'gone'> = {}) {
+  const { parent, container, waiting } = context;
+  parent.send({ type: 'container.changed', name: container.name, waiting, busy, ...change } satisfies ContainerChanged);
+}
+
+function record(context: ContainerContext, type: RecordedEvent['type'], reason: string, message: string): void {
+  const { name, namespace, uid } = context.pod.metadata;
+  happened(context.parent, { type, reason, message, pod: { name, namespace, uid }, fieldPath: fieldPath(context) });
+}
+
+/** The error of a failed invoke, and the waiting reason where the error names none. */
+export const failedWith = (reason: string) => ({
+  type: 'fail' as const,
+  params: ({ event }: { event: { error: unknown } }) => ({ error: event.error, reason }),
+});
+
+export const containerSetup = setup({
+  types: {
+    context: {} as ContainerContext,
+    input: {} as ContainerInput,
+    events: {} as ContainerEvent,
+    tags: {} as 'mayRun' | 'stopped' | 'ready' | 'busy',
+  },
+  actors: { imagePull: imagePullMachine, ...slots },
+  delays: {
+    crashBackoff: ({ context }) => crashRemaining(context, context.env.now()),
+    retry: ({ context }) => retryRemaining(context.retry, context.env.now()),
+    lookAgain: ({ context }) => context.settings.retryMs,
+  },
+  guards: {
+    mustStop: decided('stop'),
+    mustStopLater: decided('stopLater'),
+    mustRemove: decided('remove'),
+    runs: decided('run'),
+    hasEnded: decided('exited'),
+    isComplete: decided('complete'),
+    mustRetryLater: decided('retryLater'),
+    mustBackOff: decided('backOff'),
+    mayStartCreated: decided('adopt'),
+    mayStart: decided('pull'),
+    stillRuns: stillDecided('run'),
+    stillMayStart: stillDecided('pull'),
+    /** What was just created is still wanted where it was created. */
+    stillWanted: ({ context }) => context.plan.do === 'run' && context.sandbox?.id === context.createdIn,
+    graceShrank: ({ context, event }) => {
+      if (event.type !== 'container.desired' || event.plan.do !== 'stop' || !context.stop) return false;
+      // Grace comes in whole seconds: the same end, said again later, may seem up to one second nearer.
+      return context.env.now() + event.plan.gracePeriodSeconds * 1000 < context.stop.killAt - 1000;
+    },
+  },
+  actions: {
+    learn: assign(({ context, event }) => pushed(context, event)),
+    record: ({ context }, { type, reason, message }: Pick<RecordedEvent, 'type' | 'reason' | 'message'>) =>
+      record(context, type, reason, message),
+    forward: ({ context, event }) => {
+      if (event.type === 'event.happened') context.parent.send(event);
+    },
+    aim: assign(({ context }) => {
+      const decision = decideContainer(context, context.env.now());
+      return { target: 'instance' in decision ? decision.instance : context.target };
+    }),
+    aimAtCreated: assign((_, id: string) => ({ target: { id, logPath: '' } })),
+    /** Aims at what is to be stopped, and says so the first time. */
+    aimToStop: enqueueActions(({ context, enqueue }) => {
+      const decision = decideContainer(context, context.env.now());
+      if (!('instance' in decision)) return;
+      const { instance } = decision;
+      enqueue.assign({ target: instance, stop: stopRecord(context, instance, context.env.now()) });
+      if (context.stop?.id === instance.id) return;
+      enqueue(() => record(context, 'Normal', 'Killing', killMessage(context, instance)));
+    }),
+    prepareToCreate: assign(({ context }) => ({
+      triedAttempt: nextAttempt(context),
+      createdIn: context.sandbox?.id,
+      notStarted: undefined,
+    })),
+    tellBusy: ({ context }) => report(context, true),
+    tellIdle: ({ context }) => report(context, false),
+    /** An own call's answer about one instance; undefined: the runtime no longer has the one that the call was about. */
+    take: enqueueActions(({ context, enqueue }, instance: ObservedContainer | undefined) => {
+      const id = context.target?.id ?? '';
+      enqueue.assign(instance ? viewAfterCall(context, instance) : viewWithout(context, id));
+      enqueue(({ context: after }) =>
+        report(after, false, instance ? { instance } : { gone: { id, at: context.calledAt } }),
+      );
+    }),
+    started: assign({ waiting: undefined, retry: undefined }),
+    stopped: assign(({ context }, instance: ObservedContainer | undefined) => ({
+      stop: context.stop && { ...context.stop, settled: true },
+      // A runtime that says "stopped" and shows it running is not asked again at once.
+      retry:
+        instance?.state === 'running' ? { failedAt: context.env.now(), delayMs: context.settings.retryMs } : undefined,
+    })),
+    /** A fresh look at all instances: what changed or went is told one by one. */
+    takeLook: enqueueActions(({ context, enqueue }, found: ObservedContainer[]) => {
+      const gone = context.instances.filter((old) => !found.some(({ id }) => id === old.id));
+      enqueue.assign(viewAfterLook(context, found));
+      enqueue(({ context: after }) => {
+        for (const { id } of gone) report(after, true, { gone: { id, at: context.calledAt } });
+        for (const instance of found) report(after, true, { instance });
+        report(after, false);
+      });
+    }),
+    called: assign(({ context }) => ({ calledAt: context.env.now() })),
+    fail: enqueueActions(({ context, enqueue }, { error, reason }: { error: unknown; reason: string }) => {
+      const failure = AgentError.from(error, reason);
+      const waiting = {
+        reason: WAITING_REASONS.includes(failure.reason) ? failure.reason : reason,
+        message: failure.message,
+      };
+      enqueue.assign({ ...afterFailure(context, failure.reason === 'NameReserved'), waiting });
+      enqueue(() => record(context, 'Warning', 'Failed', `Error: ${failure.message}`));
+    }),
+    failToStart: assign(({ context }) => ({ notStarted: context.target?.id })),
+    failToStop: enqueueActions(({ context, enqueue }, { error }: { error: unknown }) => {
+      enqueue.assign({ retry: { failedAt: context.env.now(), delayMs: context.settings.retryMs } });
+      const { message } = AgentError.from(error, 'StopContainer');
+      enqueue(() => record(context, 'Warning', 'FailedKillPod', `error killing pod: ${message}`));
+    }),
+    failToRemove: assign(({ context }) => ({ unremovable: [...context.unremovable, context.target?.id ?? ''] })),
+    retryNow: assign({ retry: undefined }),
+    serveBackoff: assign(({ context }) => afterServing(context)),
+    waitForCrash: enqueueActions(({ context, enqueue }) => {
+      const delay = goDuration(context.backoff?.delayMs ?? 0);
+      const message = `back-off ${delay} restarting failed container=${context.container.name} pod=${podName(context)}`;
+      if (context.waiting?.message === message) return;
+      enqueue.assign({ waiting: { reason: 'CrashLoopBackOff', message } });
+      enqueue(({ context: after }) => report(after, false));
+      const text = `Back-off restarting failed container ${context.container.name} in pod ${podName(context)}`;
+      enqueue(() => record(context, 'Warning', 'BackOff', text));
+    }),
+    waitForImage: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'image.waiting') return;
+      const { reason, message, backoff } = event;
+      enqueue.assign({
+        waiting: { reason, message },
+        imageBackoff: backoff && { image: context.container.image ?? '', backoff },
+      });
+      enqueue(({ context: after }) => report(after, false));
+    }),
+    /** The image is there: its back-off is over. */
+    takeImage: assign((_, imageRef: string) => ({ imageRef, imageBackoff: undefined })),
+    stopWaiting: enqueueActions(({ context, enqueue }) => {
+      if (!context.waiting) return;
+      enqueue.assign({ waiting: undefined });
+      enqueue(({ context: after }) => report(after, false));
+    }),
+  },
+});
+
+export function fieldPath({ kind, container }: Pick<ContainerContext, 'kind' | 'container'>): string {
+  return kind === 'regular' ? `spec.containers{${container.name}}` : `spec.initContainers{${container.name}}`;
+}

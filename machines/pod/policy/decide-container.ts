@@ -1,0 +1,126 @@
+import type { ObservedContainer } from '../../runtime.types.ts';
+import type { ContainerPlan, CurrentSandbox } from '../container.types.ts';
+import { backoffRemaining, type Backoff } from './backoff.ts';
+import type { ContainerView } from './container-view.ts';
+
+/** What a container has to go by: its plan, its sandbox, what it sees, and what it tried. */
+export interface ContainerFacts extends ContainerView {
+  plan: ContainerPlan;
+  sandbox?: CurrentSandbox;
+  backoff?: Backoff;
+  /** Attempt up to which the back-off has counted every end: a successor starts without another wait. */
+  servedAttempt?: number;
+  /** Attempt that this machine last asked the runtime to create. */
+  triedAttempt?: number;
+  /** Instance that this machine failed to start. */
+  notStarted?: string;
+  /** A create, start or stop that failed is not tried again before this moment. */
+  retry?: Retry;
+  /** The stop that was last asked for. */
+  stop?: StopRecord;
+  /** Ids whose removal failed: housekeeping's. */
+  unremovable: string[];
+}
+
+export interface Retry {
+  failedAt: number;
+  delayMs: number;
+}
+
+export interface StopRecord {
+  id: string;
+  gracePeriodSeconds: number;
+  /** When the grace of the first request, or of a shorter one since, ends. */
+  killAt: number;
+  /** The runtime said that it is done. */
+  settled: boolean;
+}
+
+export type ContainerDecision =
+  /** `stopLater`: it is to be stopped, but a stop has just failed. */
+  | { to: 'stop' | 'stopLater' | 'remove' | 'adopt'; instance: ObservedContainer }
+  | { to: 'run' | 'pull' | 'wait' | 'exited' | 'complete' | 'backOff' | 'retryLater' };
+
+const isLive = ({ state }: ObservedContainer) => state === 'running' || state === 'unknown';
+
+/**
+ * What a container does next. The same answer for a fresh start, a restarted agent and a container that another agent
+ * started, because it looks at nothing but the facts.
+ */
+export function decideContainer(facts: ContainerFacts, now: number): ContainerDecision {
+  const { plan, sandbox, instances } = facts;
+  const live = instances.filter(isLive);
+  const stray = live.find((i) => mustStop(i, facts, live));
+  if (stray) return decideStop(stray, facts, now);
+  if (live.length > 0) return { to: 'run' };
+  if (plan.do === 'stop') return { to: 'exited' };
+  if (plan.do === 'hold') {
+    if (plan.reason === 'completed') return { to: 'complete' };
+    return plan.reason === 'podStopping' && instances.length > 0 ? { to: 'exited' } : { to: 'wait' };
+  }
+  if (!sandbox) return { to: 'wait' };
+  const [newest] = instances;
+  if (newest && mayStart(newest, facts)) return { to: 'adopt', instance: newest };
+  // The plan was made before this end was known: it may not want another (restartPolicy Never).
+  if (newest?.state === 'exited' && !facts.knownExits.includes(newest.id)) return { to: 'exited' };
+  if (retryRemaining(facts.retry, now) > 0) return { to: 'retryLater' };
+  const old = instances.find((i) => mustGo(i, instances) && !facts.unremovable.includes(i.id));
+  if (old) return { to: 'remove', instance: old };
+  return crashRemaining(facts, now) > 0 ? { to: 'backOff' } : { to: 'pull' };
+}
+
+/** Two of a name never run at once, and none runs in another sandbox or in a state that nobody knows. */
+function mustStop(instance: ObservedContainer, { plan, sandbox }: ContainerFacts, live: ObservedContainer[]): boolean {
+  if (plan.do === 'stop') return true;
+  if (plan.do === 'hold') return false;
+  return (
+    instance.state === 'unknown' || instance !== live[0] || (sandbox !== undefined && instance.sandboxId !== sandbox.id)
+  );
+}
+
+function decideStop(instance: ObservedContainer, facts: ContainerFacts, now: number): ContainerDecision {
+  if (retryRemaining(facts.retry, now) > 0) return { to: 'stopLater', instance };
+  const done = facts.stop?.id === instance.id && facts.stop.settled;
+  return done && instance.state === 'unknown' && !facts.unremovable.includes(instance.id)
+    ? { to: 'remove', instance }
+    : { to: 'stop', instance };
+}
+
+/** Created by a call of ours that seemed to fail: it is what we asked for and only has to be started. */
+function mayStart(newest: ObservedContainer, { sandbox, triedAttempt, notStarted }: ContainerFacts): boolean {
+  return (
+    newest.state === 'created' &&
+    newest.sandboxId === sandbox?.id &&
+    newest.attempt === triedAttempt &&
+    newest.id !== notStarted
+  );
+}
+
+/** Before a successor is made: all but the newest that ended (kuberuntime_gc.go keeps one), and what never started. */
+function mustGo(instance: ObservedContainer, instances: ObservedContainer[]): boolean {
+  if (instance.state === 'created') return true;
+  return instance !== instances.find((i) => i.state === 'exited');
+}
+
+/** Wait until a failed call may be tried again, ms; a clock that was set back does not lengthen it. */
+export function retryRemaining(retry: Retry | undefined, now: number): number {
+  return retry ? Math.min(retry.delayMs, Math.max(0, retry.failedAt + retry.delayMs - now)) : 0;
+}
+
+/** The end that the crash back-off counts from: the newest instance's, in the current sandbox, not yet served. */
+export function unservedCrash({
+  instances,
+  sandbox,
+  servedAttempt = -1,
+}: ContainerFacts): ObservedContainer | undefined {
+  const [newest] = instances;
+  if (newest?.state !== 'exited' || newest.sandboxId !== sandbox?.id || newest.attempt <= servedAttempt)
+    return undefined;
+  return newest;
+}
+
+/** Wait before a successor may start, ms (kuberuntime_manager.go:doBackOff). */
+export function crashRemaining(facts: ContainerFacts, now: number): number {
+  const crash = unservedCrash(facts);
+  return crash ? backoffRemaining(facts.backoff, crash.finishedAt ?? now, now) : 0;
+}
