@@ -1,17 +1,16 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import type { Socket } from 'node:net';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Logger } from 'pino';
-
 import { nowNs } from './clock.ts';
-import { errno } from './errors.ts';
-import { openProcessEnd, openReader } from './fifo.ts';
-import { LogFile, copyToLog } from './log-file.ts';
+import { openOutput } from './container-output.ts';
+import type { Outlet, Output } from './container-output.ts';
+import { openProcessEnd } from './fifo.ts';
+import type { LogFile } from './log-file.ts';
 import { isAlive, readStat } from './proc.ts';
+import { signalGroup } from './signals.ts';
 
 /** How long output may still come after the process has ended and its group was killed, ms. */
 const DRAIN_MS = 1_000;
@@ -33,16 +32,6 @@ export interface ContainerProcess {
   log: LogFile | undefined;
   /** Stops watching and logging, leaves the process alone. */
   detach(): Promise<void>;
-}
-
-interface Outlet {
-  /** The container's directory, where its named pipes are. */
-  directory: string;
-  /** Log file; no output is kept where empty. */
-  logPath: string;
-  tty: boolean;
-  stdin: boolean;
-  logger: Logger;
 }
 
 /**
@@ -98,41 +87,6 @@ export async function adopt(pid: number, startTime: string, outlet: Outlet): Pro
   return watch(pid, startTime, exit, output, () => watching.abort());
 }
 
-interface Output {
-  log: LogFile | undefined;
-  /** When every pipe has ended and is copied. */
-  copied: Promise<unknown>;
-  detach(): Promise<void>;
-}
-
-async function openOutput(outlet: Outlet): Promise<Output> {
-  if (outlet.logPath === '') return { log: undefined, copied: Promise.resolve(), detach: async () => undefined };
-  const log = await LogFile.open(outlet.logPath);
-  const warn = (error: unknown): void => outlet.logger.warn({ err: error, path: log.path }, 'container output lost');
-  let detached = false;
-  const readers: Socket[] = [];
-  const copies: Promise<void>[] = [];
-  for (const name of outlet.tty ? (['stdout'] as const) : (['stdout', 'stderr'] as const)) {
-    const reader = await openReader(join(outlet.directory, name));
-    readers.push(reader);
-    copies.push(
-      copyToLog(reader, name, log, warn).catch((error: unknown) => {
-        if (!detached) warn(error);
-      }),
-    );
-  }
-  return {
-    log,
-    copied: Promise.all(copies),
-    detach: async () => {
-      detached = true;
-      for (const reader of readers) reader.destroy();
-      await Promise.all(copies);
-      await log.close();
-    },
-  };
-}
-
 function watch(
   pid: number,
   startTime: string,
@@ -169,18 +123,4 @@ function spawned(child: ChildProcess): Promise<void> {
     child.once('spawn', resolve);
     child.once('error', reject);
   });
-}
-
-/** Signals one process; one that is gone is fine. */
-export function signalProcess(pid: number, signal: NodeJS.Signals | number): void {
-  try {
-    process.kill(pid, signal);
-  } catch (error) {
-    if (errno(error) !== 'ESRCH') throw error;
-  }
-}
-
-/** Signals a whole process group, given its leader's pid; an empty group is fine. */
-export function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  signalProcess(-pid, signal);
 }

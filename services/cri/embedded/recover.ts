@@ -3,7 +3,8 @@ import { CONTAINER_ID_VARIABLE, EXEC_ID_VARIABLE } from './command.ts';
 import { containerName, sandboxName } from './names.ts';
 import { isAlive, listPids, readEnvironment, readStat } from './proc.ts';
 import type { ProcessStat } from './proc.ts';
-import { adopt, signalGroup } from './process.ts';
+import { adopt } from './process.ts';
+import { signalGroup } from './signals.ts';
 import type { ContainerRecord } from './records.ts';
 import type { ContainerEntry, Runtime } from './runtime.ts';
 

@@ -100,11 +100,11 @@ describe('the event stream', () => {
     slow.stream.pause();
     const ended = new Promise<{ code: number }>((resolve) => slow.stream.once('status', resolve));
     const over = (): boolean => bench.runtime.faults.calls('GetContainerEvents')[0]?.outcome !== undefined;
-    while (!over()) {
-      const labels = { padding: 'x'.repeat(1_000) };
-      const podSandboxId = await bench.sandbox(bench.sandboxConfig({ labels }));
+    const liveBriefly = async (): Promise<void> => {
+      const podSandboxId = await bench.sandbox(bench.sandboxConfig({ labels: { padding: 'x'.repeat(1_000) } }));
       await call(bench.client.removePodSandbox, bench.client, { podSandboxId });
-    }
+    };
+    while (!over()) await Promise.all(Array.from({ length: 25 }, liveBriefly));
     slow.stream.resume();
     expect((await ended).code).toBe(status.RESOURCE_EXHAUSTED);
     const { sandboxId } = await liveAndDie();

@@ -73,7 +73,7 @@ describe('a fault', () => {
     await answered;
   });
 
-  test('B068 midway in CreateContainer holds the name of a container that no list shows', async () => {
+  test('midway in CreateContainer holds the name of a container that no list shows', async () => {
     const sandboxId = await bench.sandbox();
     bench.runtime.faults.add({ method: 'CreateContainer', hang: true, midway: true, times: 1 });
     const first = expect(bench.create(sandboxId)).rejects.toMatchObject({ code: status.ABORTED });

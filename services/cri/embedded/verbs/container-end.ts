@@ -6,7 +6,7 @@ import { status } from '@grpc/grpc-js';
 import { ContainerEventType, Signal } from '../../proto/generated/cri.ts';
 import { RuntimeFailure, invalid } from '../errors.ts';
 import { aborted } from '../faults.ts';
-import { signalGroup, signalProcess } from '../process.ts';
+import { signalGroup, signalProcess } from '../signals.ts';
 import type { ContainerEntry, Runtime } from '../runtime.ts';
 import type { Verb } from './verb.ts';
 

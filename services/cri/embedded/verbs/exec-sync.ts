@@ -9,7 +9,7 @@ import { commandOf } from '../command.ts';
 import type { Command } from '../command.ts';
 import { RuntimeFailure, refused } from '../errors.ts';
 import { aborted } from '../faults.ts';
-import { signalGroup } from '../process.ts';
+import { signalGroup } from '../signals.ts';
 import { MAX_TIMER } from './container-end.ts';
 import type { Verb } from './verb.ts';
 
