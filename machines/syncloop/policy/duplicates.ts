@@ -1,0 +1,38 @@
+import type { RecordedEvent } from '../../agent.types.ts';
+import type { DesiredPod } from '../../kubernetes.types.ts';
+import { podFullName } from '../../pod/policy/names.ts';
+
+/**
+ * One source's pods without those whose full name or UID an earlier one has; each that is dropped is told by a
+ * FailedValidation event (config/config.go:filterInvalidPods). Pods of different sources may share a name, as with the
+ * kubelet: they then run one after the other.
+ *
+ * @param pods in the order of their origins: the first one stays
+ */
+export function withoutDuplicates(
+  pods: readonly DesiredPod[],
+  source: string,
+): { pods: DesiredPod[]; events: RecordedEvent[] } {
+  const names = new Set<string>();
+  const uids = new Set<string>();
+  const kept: DesiredPod[] = [];
+  const events: RecordedEvent[] = [];
+  for (const pod of pods) {
+    const { name, namespace, uid } = pod.metadata;
+    const fullName = podFullName(pod);
+    const clash = names.has(fullName) ? `name "${fullName}"` : uids.has(uid) ? `UID "${uid}"` : undefined;
+    if (clash === undefined) {
+      names.add(fullName);
+      uids.add(uid);
+      kept.push(pod);
+      continue;
+    }
+    events.push({
+      type: 'Warning',
+      reason: 'FailedValidation',
+      message: `Error validating pod ${fullName}(${uid}) from ${source} due to duplicate pod ${clash}, ignoring`,
+      pod: { name, namespace, uid },
+    });
+  }
+  return { pods: kept, events };
+}

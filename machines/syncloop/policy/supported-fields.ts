@@ -1,0 +1,171 @@
+import {
+  boolean,
+  each,
+  id,
+  integer,
+  listOf,
+  notYet,
+  object,
+  oneOf,
+  only,
+  optionalPort,
+  port,
+  quantity,
+  string,
+  stringMap,
+  strings,
+  unread,
+} from './field-schema.ts';
+
+/*
+ * Every field of a pod that the API knows, by object: what it may hold where it is supported, `unread` where it means
+ * nothing on a node, `notYet` where it would have to be obeyed and is not. A test compares these tables with the API's
+ * own list of fields, so none is forgotten. A field that is in no table is a typing error.
+ */
+
+const seLinuxOptions = object({ level: string, role: string, type: string, user: string });
+const seccompProfile = object(
+  { type: oneOf('RuntimeDefault', 'Unconfined', 'Localhost'), localhostProfile: string },
+  'type',
+);
+const identity = { runAsUser: id, runAsGroup: id, runAsNonRoot: boolean, seLinuxOptions, seccompProfile };
+
+export const SECURITY_CONTEXT = object({
+  ...identity,
+  allowPrivilegeEscalation: boolean,
+  capabilities: object({ add: strings, drop: strings }),
+  privileged: boolean,
+  procMount: oneOf('Default'),
+  readOnlyRootFilesystem: boolean,
+  ...each(notYet, 'appArmorProfile windowsOptions'),
+});
+
+export const POD_SECURITY_CONTEXT = object({
+  ...identity,
+  fsGroup: id,
+  fsGroupChangePolicy: oneOf('Always', 'OnRootMismatch'),
+  seLinuxChangePolicy: oneOf('Recursive'),
+  supplementalGroups: listOf(id),
+  supplementalGroupsPolicy: oneOf('Merge'),
+  ...each(notYet, 'appArmorProfile sysctls windowsOptions'),
+});
+
+const amounts = object({ cpu: quantity, memory: quantity, 'ephemeral-storage': notYet });
+
+export const RESOURCES = object({ limits: amounts, requests: amounts, claims: notYet });
+
+export const ENV_VAR = object({ name: string, value: string, valueFrom: notYet }, 'name');
+
+export const CONTAINER_PORT = object(
+  { containerPort: port, hostIP: string, hostPort: optionalPort, name: string, protocol: oneOf('TCP', 'UDP', 'SCTP') },
+  'containerPort',
+);
+
+export const VOLUME_MOUNT = object(
+  {
+    name: string,
+    mountPath: string,
+    mountPropagation: oneOf('None', 'HostToContainer', 'Bidirectional'),
+    readOnly: boolean,
+    recursiveReadOnly: oneOf('Disabled'),
+    ...each(notYet, 'subPath subPathExpr'),
+  },
+  'name',
+  'mountPath',
+);
+
+export const CONTAINER = object(
+  {
+    name: string,
+    image: string,
+    imagePullPolicy: oneOf('Always', 'IfNotPresent', 'Never'),
+    command: strings,
+    args: strings,
+    workingDir: string,
+    env: listOf(ENV_VAR),
+    ports: listOf(CONTAINER_PORT),
+    resources: RESOURCES,
+    resizePolicy: listOf(object({ resourceName: string, restartPolicy: oneOf('NotRequired') })),
+    restartPolicy: oneOf('Always', 'OnFailure', 'Never'),
+    securityContext: SECURITY_CONTEXT,
+    stdin: boolean,
+    stdinOnce: boolean,
+    tty: boolean,
+    terminationMessagePath: string,
+    terminationMessagePolicy: oneOf('File', 'FallbackToLogsOnError'),
+    volumeMounts: listOf(VOLUME_MOUNT),
+    ...each(notYet, 'envFrom lifecycle livenessProbe readinessProbe startupProbe restartPolicyRules volumeDevices'),
+  },
+  'name',
+  'image',
+);
+
+const HOST_PATH_TYPES = [
+  '',
+  'DirectoryOrCreate',
+  'Directory',
+  'FileOrCreate',
+  'File',
+  'Socket',
+  'CharDevice',
+  'BlockDevice',
+];
+
+export const VOLUME = object(
+  {
+    name: string,
+    emptyDir: object({ medium: oneOf('', 'Memory'), sizeLimit: quantity }),
+    hostPath: object({ path: string, type: oneOf(...HOST_PATH_TYPES) }, 'path'),
+    ...each(
+      notYet,
+      'awsElasticBlockStore azureDisk azureFile cephfs cinder configMap csi downwardAPI ephemeral fc flexVolume ' +
+        'flocker gcePersistentDisk gitRepo glusterfs image iscsi nfs persistentVolumeClaim photonPersistentDisk ' +
+        'portworxVolume projected quobyte rbd scaleIO secret storageos vsphereVolume',
+    ),
+  },
+  'name',
+);
+
+export const POD_SPEC = object(
+  {
+    containers: listOf(CONTAINER),
+    initContainers: listOf(CONTAINER),
+    volumes: listOf(VOLUME),
+    restartPolicy: oneOf('Always', 'OnFailure', 'Never'),
+    terminationGracePeriodSeconds: integer(0),
+    activeDeadlineSeconds: integer(1, 2 ** 31 - 1),
+    dnsPolicy: oneOf('ClusterFirst', 'ClusterFirstWithHostNet', 'Default'),
+    hostname: string,
+    ...each(boolean, 'hostNetwork hostPID hostIPC'),
+    ...each(only(false), 'automountServiceAccountToken setHostnameAsFQDN shareProcessNamespace'),
+    hostUsers: only(true),
+    enableServiceLinks: boolean,
+    securityContext: POD_SECURITY_CONTEXT,
+    ...each(string, 'nodeName schedulerName preemptionPolicy priorityClassName serviceAccount serviceAccountName'),
+    priority: integer(-(2 ** 31), 2 ** 31 - 1),
+    os: object({ name: oneOf('linux') }, 'name'),
+    ...each(unread, 'tolerations topologySpreadConstraints schedulingGates schedulingGroup'),
+    ...each(
+      notYet,
+      'affinity dnsConfig ephemeralContainers hostAliases hostnameOverride imagePullSecrets nodeSelector overhead ' +
+        'readinessGates resourceClaims resources runtimeClassName subdomain',
+    ),
+  },
+  'containers',
+);
+
+export const METADATA = object({
+  ...each(string, 'name namespace uid creationTimestamp deletionTimestamp generateName resourceVersion selfLink'),
+  ...each(integer(0), 'deletionGracePeriodSeconds generation'),
+  labels: stringMap,
+  annotations: stringMap,
+  finalizers: strings,
+  ...each(unread, 'managedFields ownerReferences'),
+});
+
+/** A whole pod; its status is never read from where it was declared. */
+export const POD = object(
+  { apiVersion: oneOf('v1'), kind: oneOf('Pod'), metadata: METADATA, spec: POD_SPEC, status: unread },
+  'metadata',
+  'spec',
+);
