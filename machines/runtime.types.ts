@@ -53,6 +53,8 @@ export interface ObservedPod {
   containers: ObservedContainer[];
   /** When the listing behind this view began. */
   at: number;
+  /** Containers that an own call found gone, by id, and when: a listing that began earlier may still show them. */
+  gone?: Record<string, number>;
 }
 
 /** One answer of the whole runtime, cheap (two calls): what exists and in which state, without the details. */

@@ -3,7 +3,7 @@ import type { DesiredPod } from '../../kubernetes.types.ts';
 /** API default of terminationGracePeriodSeconds. */
 const DEFAULT_SECONDS = 30;
 /** kuberuntime_manager.go:minimumGracePeriodInSeconds: what StopContainer gets at the least. */
-const MINIMUM_STOP_SECONDS = 2;
+export const MINIMUM_STOP_SECONDS = 2;
 
 /**
  * The pod's grace in seconds, at least 1: the smallest of what was asked for (an override, the deletion's grace, an

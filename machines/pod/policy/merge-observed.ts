@@ -7,27 +7,38 @@ type Sighting = ObservedContainer | ObservedSandbox;
  * object that the look does not have is gone only if it was last seen before the look began.
  */
 export function mergeObserved(previous: ObservedPod, next: ObservedPod): ObservedPod {
+  // A look that began before the last whole one brings nothing back that the later one no longer saw.
+  const known = new Set([...previous.sandboxes, ...previous.containers].map(({ id }) => id));
+  const isNews = ({ id, at }: Sighting) =>
+    (known.has(id) || at >= previous.at) && at > (previous.gone?.[id] ?? -Infinity);
   return {
     ...previous,
-    sandboxes: newestFirst(merge(previous.sandboxes, next.sandboxes, next.at, freshest)),
-    containers: newestFirst(merge(previous.containers, next.containers, next.at, freshestContainer)),
+    sandboxes: merge(previous.sandboxes, next.sandboxes.filter(isNews), next.at, freshest),
+    containers: merge(previous.containers, next.containers.filter(isNews), next.at, freshestContainer),
     at: Math.max(previous.at, next.at),
+    gone: stillRecent(previous.gone, next.at),
   };
 }
 
 /** The same with the answer of an own call about one container. */
 export function withContainer(observed: ObservedPod, instance: ObservedContainer): ObservedPod {
-  return { ...observed, containers: newestFirst(merge(observed.containers, [instance], -Infinity, freshestContainer)) };
+  if (instance.at <= (observed.gone?.[instance.id] ?? -Infinity)) return observed;
+  return { ...observed, containers: merge(observed.containers, [instance], -Infinity, freshestContainer) };
 }
 
 /** The same without a container that a call, begun at `at`, did not find. */
 export function withoutContainer(observed: ObservedPod, id: string, at: number): ObservedPod {
-  return { ...observed, containers: observed.containers.filter((c) => c.id !== id || c.at > at) };
+  if (observed.containers.some((c) => c.id === id && c.at > at)) return observed;
+  return {
+    ...observed,
+    containers: observed.containers.filter((c) => c.id !== id),
+    gone: { ...observed.gone, [id]: at },
+  };
 }
 
 /** The same with the answer of an own call about one sandbox. */
 export function withSandbox(observed: ObservedPod, sandbox: ObservedSandbox): ObservedPod {
-  return { ...observed, sandboxes: newestFirst(merge(observed.sandboxes, [sandbox], -Infinity, freshest)) };
+  return { ...observed, sandboxes: merge(observed.sandboxes, [sandbox], -Infinity, freshest) };
 }
 
 /** The same with a sandbox that an own call, ended at `at`, has stopped. */
@@ -47,7 +58,13 @@ function merge<T extends Sighting>(previous: T[], next: T[], lookBegan: number, 
     const known = previous.find(({ id }) => id === item.id);
     merged.set(item.id, known ? choose(known, item) : item);
   }
-  return [...merged.values()];
+  return newestFirst([...merged.values()]);
+}
+
+/** Removals that a look which began before them could still undo. */
+function stillRecent(gone: ObservedPod['gone'], lookBegan: number): ObservedPod['gone'] {
+  const recent = Object.entries(gone ?? {}).filter(([, at]) => at > lookBegan);
+  return recent.length > 0 ? Object.fromEntries(recent) : undefined;
 }
 
 const freshest = <T extends Sighting>(a: T, b: T): T => (b.at >= a.at ? b : a);

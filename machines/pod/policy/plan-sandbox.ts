@@ -1,7 +1,7 @@
 import type { DesiredPod } from '../../kubernetes.types.ts';
-import type { ObservedContainer, ObservedPod } from '../../runtime.types.ts';
+import type { ObservedPod } from '../../runtime.types.ts';
 import type { PodPlan } from '../pod.types.ts';
-import { succeeded } from './exit-success.ts';
+import { hasRun, restarts } from './restart.ts';
 
 /**
  * Whether the newest sandbox can be used, and if not, which number the next one gets
@@ -20,24 +20,17 @@ export function sandboxNeeded(pod: DesiredPod, observed: ObservedPod): Exclude<P
 }
 
 /**
- * Whether a pod whose sandbox cannot be used gets another at all (kuberuntime_manager.go:computePodActions). One that
- * never restarts does not, once anything of it ran: running it again would be a second run. Containers that succeeded
- * are not started again under OnFailure; if none is left, the pod is over.
+ * Whether a pod whose sandbox cannot be used gets no other (kuberuntime_manager.go:computePodActions): nothing of it is
+ * to run again, because every regular container ended for good, or because it never restarts and something of it ran,
+ * which another sandbox would run a second time (B014). A container's own restartPolicy outranks the pod's.
  */
 export function endsWithoutSandbox(pod: DesiredPod, observed: ObservedPod): boolean {
-  const policy = pod.spec.restartPolicy ?? 'Always';
-  if (policy === 'Never') return observed.containers.some(hasRun);
-  if (policy !== 'OnFailure') return false;
-  return pod.spec.containers.every(({ name }) => {
-    const newest = observed.containers.find((c) => c.name === name);
-    return newest?.state === 'exited' && succeeded(newest);
+  const last = (name: string) => observed.containers.find((c) => c.name === name && hasRun(c));
+  const done = pod.spec.containers.every((container) => {
+    const newest = last(container.name);
+    return newest?.state === 'exited' && !restarts(pod, container, newest);
   });
-}
-
-/**
- * Whether an instance counts as a run. One that was made and killed before it was started does not; one that the runtime
- * could not start does.
- */
-function hasRun({ state, startedAt, reason }: ObservedContainer): boolean {
-  return state === 'running' || (state === 'exited' && (startedAt !== undefined || reason === 'StartError'));
+  if (done || pod.spec.restartPolicy !== 'Never') return done;
+  const outranked = pod.spec.containers.some(({ restartPolicy = 'Never' }) => restartPolicy !== 'Never');
+  return !outranked && observed.containers.some(hasRun);
 }

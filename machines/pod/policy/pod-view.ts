@@ -11,6 +11,8 @@ export interface PodFacts {
   pod: DesiredPod;
   orphan: boolean;
   observed: ObservedPod;
+  /** The plan in force, which the next one follows. */
+  plan?: PodPlan;
   waiting: Record<string, { reason: string; message: string }>;
   /** Set once the pod is to end; its grace only shrinks. */
   termination?: Termination;
@@ -35,10 +37,8 @@ export function planPod(facts: PodFacts, now: number): PodPlan {
   const plan = planContainers(pod, {
     observed,
     now,
-    termination: termination && {
-      gracePeriodSeconds: termination.gracePeriodSeconds,
-      startedAt: termination.startedAt,
-    },
+    termination,
+    previous: facts.plan,
   });
   const ordered = termination ? plan : inStartOrder(plan, pod, observed, facts.waiting);
   const containers = { ...ordered.containers };

@@ -1,0 +1,59 @@
+import type { Container, DesiredPod } from '../../kubernetes.types.ts';
+import type { ObservedContainer, ObservedPod } from '../../runtime.types.ts';
+import type { ContainerPlan, StopReason } from '../container.types.ts';
+import { effectiveGrace, MINIMUM_STOP_SECONDS, remainingGrace } from './grace.ts';
+import { isSidecar } from './pod-phase.ts';
+
+const POD_STOPPING: ContainerPlan = { do: 'hold', reason: 'podStopping' };
+
+/** The end of a pod: its grace in seconds, and when that began, ms. */
+export interface PodEnd {
+  gracePeriodSeconds: number;
+  startedAt: number;
+}
+
+/** Running, or in a state in which the runtime cannot say that it is not. */
+export function isLive({ state }: ObservedContainer): boolean {
+  return state === 'running' || state === 'unknown';
+}
+
+/** One container stops while the pod goes on (kuberuntime_manager.go:computePodActions, Killing in events.tsv). */
+export function stopContainer(pod: DesiredPod, { name }: Container, reason: StopReason): ContainerPlan {
+  const isInit = pod.spec.initContainers?.some((c) => c.name === name);
+  const message =
+    reason !== 'definitionChanged'
+      ? `Stopping container ${name}`
+      : isInit
+        ? `Init container ${name} definition changed`
+        : `Container ${name} definition changed, will be restarted`;
+  return { do: 'stop', reason, message, gracePeriodSeconds: Math.max(MINIMUM_STOP_SECONDS, effectiveGrace({ pod })) };
+}
+
+/**
+ * Everything stops within the pod's one grace: regular and init containers together, sidecars after them, the last one
+ * first. Once the grace is over no sidecar waits for its turn any longer (kuberuntime_termination_order.go:waitForTurn).
+ */
+export function stopAll(
+  pod: DesiredPod,
+  observed: ObservedPod,
+  { gracePeriodSeconds, startedAt }: PodEnd,
+  now: number,
+): Record<string, ContainerPlan> {
+  const all = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar).reverse();
+  const lives = ({ name }: Container) => observed.containers.some((c) => c.name === name && isLive(c));
+  const stopping = (container: Container): ContainerPlan => ({
+    do: 'stop',
+    reason: 'podStopping',
+    message: `Stopping container ${container.name}`,
+    gracePeriodSeconds: remainingGrace(gracePeriodSeconds, startedAt, now),
+  });
+  const mayWait = now < startedAt + gracePeriodSeconds * 1000;
+  const plan = Object.fromEntries(all.map((c) => [c.name, lives(c) ? stopping(c) : POD_STOPPING]));
+  let waits = mayWait && all.some((c) => !sidecars.includes(c) && lives(c));
+  for (const sidecar of sidecars) {
+    if (waits) plan[sidecar.name] = POD_STOPPING;
+    waits ||= mayWait && lives(sidecar);
+  }
+  return plan;
+}
