@@ -1,4 +1,4 @@
-import { fromPromise, type PromiseActorLogic } from 'xstate';
+import { fromCallback, fromPromise, type CallbackActorLogic, type EventObject, type PromiseActorLogic } from 'xstate';
 import { AgentError } from './agent-error.types.ts';
 
 /**
@@ -9,9 +9,21 @@ export type Slot<Input, Output> = PromiseActorLogic<Output, Input>;
 
 /** An unfilled slot: drawing and walking a chart need no service; running it unfilled rejects with `UnfilledSlot`. */
 export function slot<Input, Output>(name: string): Slot<Input, Output> {
-  return fromPromise<Output, Input>(() =>
-    Promise.reject(
-      new AgentError({ op: name, reason: 'UnfilledSlot', message: `slot ${name} is not filled`, transient: false }),
-    ),
-  );
+  return fromPromise<Output, Input>(() => Promise.reject(unfilled(name)));
 }
+
+/**
+ * A named place for a watch: a callback actor that sends its machine what happens outside, until it is stopped. It
+ * reconnects by itself; one that throws is over.
+ */
+export type WatchSlot<Input> = CallbackActorLogic<EventObject, Input>;
+
+/** An unfilled watch; running it fails with `UnfilledSlot`. */
+export function watchSlot<Input>(name: string): WatchSlot<Input> {
+  return fromCallback<EventObject, Input>(() => {
+    throw unfilled(name);
+  });
+}
+
+const unfilled = (name: string) =>
+  new AgentError({ op: name, reason: 'UnfilledSlot', message: `slot ${name} is not filled`, transient: false });
