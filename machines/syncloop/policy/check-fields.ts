@@ -28,7 +28,7 @@ function check(value: Plain, field: Field, path: string, problems: string[]): vo
     case 'unread':
       return;
     case 'refused':
-      if (!isEmpty(value)) problems.push(`${path}: ${field.reason}`);
+      if (field.evenEmpty || !isEmpty(value)) problems.push(`${path}: ${field.reason}`);
       return;
     case 'string':
       if (typeof value !== 'string') wrong('a string');

@@ -10,7 +10,8 @@ export type Field =
   | { is: 'object'; fields: Readonly<Record<string, Field>>; required: readonly string[] }
   /** Without effect on a node, so its content is left alone. */
   | { is: 'unread' }
-  | { is: 'refused'; reason: string };
+  /** `evenEmpty`: an empty list, map or text would ask for something too. */
+  | { is: 'refused'; reason: string; evenEmpty: boolean };
 
 const INT32_MAX = 2 ** 31 - 1;
 const MAX_PORT = 65_535;
@@ -25,7 +26,9 @@ export const strings: Field = { is: 'list', of: string };
 export const stringMap: Field = { is: 'map', of: string };
 /** User and group ids. */
 export const id: Field = { is: 'integer', min: 0, max: INT32_MAX };
-export const notYet: Field = { is: 'refused', reason: 'not supported yet' };
+export const notYet: Field = { is: 'refused', reason: 'not supported yet', evenEmpty: false };
+/** As notYet, for fields whose mere presence asks for something: a probe, a volume's source. */
+export const notEvenEmpty: Field = { is: 'refused', reason: 'not supported yet', evenEmpty: true };
 
 export function only(value: boolean): Field {
   return { is: 'boolean', only: value };

@@ -82,6 +82,7 @@ function isReadByKubelet(tag: Tags[number]): boolean {
 
 function describe(code: string, message: string): string {
   if (code === 'DUPLICATE_KEY') return 'the same key is written twice in one map';
+  if (message.includes('call stack')) return 'is nested too deeply';
   return message.replace(/: .*$/s, '');
 }
 

@@ -4,6 +4,7 @@ import {
   id,
   integer,
   listOf,
+  notEvenEmpty,
   notYet,
   object,
   oneOf,
@@ -54,7 +55,7 @@ const amounts = object({ cpu: quantity, memory: quantity, 'ephemeral-storage': n
 
 export const RESOURCES = object({ limits: amounts, requests: amounts, claims: notYet });
 
-export const ENV_VAR = object({ name: string, value: string, valueFrom: notYet }, 'name');
+export const ENV_VAR = object({ name: string, value: string, valueFrom: notEvenEmpty }, 'name');
 
 export const CONTAINER_PORT = object(
   { containerPort: port, hostIP: string, hostPort: optionalPort, name: string, protocol: oneOf('TCP', 'UDP', 'SCTP') },
@@ -94,7 +95,8 @@ export const CONTAINER = object(
     terminationMessagePath: string,
     terminationMessagePolicy: oneOf('File', 'FallbackToLogsOnError'),
     volumeMounts: listOf(VOLUME_MOUNT),
-    ...each(notYet, 'envFrom lifecycle livenessProbe readinessProbe startupProbe restartPolicyRules volumeDevices'),
+    ...each(notEvenEmpty, 'livenessProbe readinessProbe startupProbe'),
+    ...each(notYet, 'envFrom lifecycle restartPolicyRules volumeDevices'),
   },
   'name',
   'image',
@@ -117,7 +119,7 @@ export const VOLUME = object(
     emptyDir: object({ medium: oneOf('', 'Memory'), sizeLimit: quantity }),
     hostPath: object({ path: string, type: oneOf(...HOST_PATH_TYPES) }, 'path'),
     ...each(
-      notYet,
+      notEvenEmpty,
       'awsElasticBlockStore azureDisk azureFile cephfs cinder configMap csi downwardAPI ephemeral fc flexVolume ' +
         'flocker gcePersistentDisk gitRepo glusterfs image iscsi nfs persistentVolumeClaim photonPersistentDisk ' +
         'portworxVolume projected quobyte rbd scaleIO secret storageos vsphereVolume',
