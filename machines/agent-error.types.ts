@@ -27,7 +27,8 @@ export class AgentError extends Error implements AgentErrorFields {
   /** Any thrown value as an AgentError; one that already is stays as it is. */
   static from(error: unknown, op: string): AgentError {
     if (error instanceof AgentError) return error;
-    const message = error instanceof Error ? error.message : String(error);
+    // By its shape: an error from another realm is no instance of this one's Error.
+    const { message = String(error) } = (error ?? {}) as { message?: string };
     return new AgentError({ op, reason: 'Unexpected', message, transient: false, cause: error });
   }
 }

@@ -1,4 +1,5 @@
 import { assign, emit, enqueueActions, setup, stopChild } from 'xstate';
+import { AgentError } from '../agent-error.types.ts';
 import type { EventHappened } from '../agent.types.ts';
 import type { DesiredPod } from '../kubernetes.types.ts';
 import { runtimeHealthMachine } from '../node/runtime-health.machine.ts';
@@ -68,7 +69,7 @@ export const syncloopSetup = setup({
     }),
     recordRuntimeAway: emit(({ context, event }) => {
       const { error } = event as unknown as { error: unknown };
-      const message = `container runtime is not reachable (try ${context.failures}): ${error instanceof Error ? error.message : String(error)}`;
+      const message = `container runtime is not reachable (try ${context.failures}): ${AgentError.from(error, 'syncloop').message}`;
       return {
         type: 'event.happened' as const,
         event: { type: 'Warning' as const, reason: 'RuntimeNotReady', message },
@@ -191,7 +192,7 @@ export const syncloopSetup = setup({
     mourn: enqueueActions(({ context, enqueue, event }) => {
       const { actorId, error } = event as ChildOver;
       enqueue(stopChild(actorId));
-      const message = `${actorId} failed and is started again: ${error instanceof Error ? error.message : String(error)}`;
+      const message = `${actorId} failed and is started again: ${AgentError.from(error, 'syncloop').message}`;
       enqueue.emit({
         type: 'event.happened',
         event: { type: 'Warning', reason: 'FailedSync', message, pod: context.entries[uidOf(actorId)] },

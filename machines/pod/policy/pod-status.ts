@@ -39,7 +39,7 @@ export function podStatus(input: PodStatusInput): PodStatus {
     ...(published.message && { message: published.message }),
     ...(published.reason && { reason: published.reason }),
     ...podIPs(input),
-    startTime: previous?.startTime ?? pod.status?.startTime ?? rfc3339(input.now),
+    startTime: previous?.startTime ?? pod.status?.startTime ?? rfc3339(firstSeen(input)),
     ...(statuses.init.length > 0 && { initContainerStatuses: statuses.init }),
     ...(statuses.regular.length > 0 && { containerStatuses: statuses.regular }),
     qosClass: previous?.qosClass ?? qosClass(pod.spec),
@@ -124,4 +124,12 @@ function publish(
   const phase = isTerminal(oldPhase) || (isTerminal(computed) && !released) ? oldPhase : computed;
   if (phase === oldPhase) return { phase, reason: old?.reason, message: old?.message };
   return phase === 'Failed' && failed ? { phase, ...failed } : { phase };
+}
+
+/**
+ * When the pod began, ms, where no status tells: its oldest sandbox outlives the agent, so that a deadline does not start
+ * anew with a restart.
+ */
+function firstSeen({ observed, now }: PodStatusInput): number {
+  return Math.min(now, ...observed.sandboxes.map((s) => s.createdAt));
 }

@@ -1,0 +1,199 @@
+import { describe, expect, test } from '@jest/globals';
+import type { DriveOptions, Driven } from '../support/drive.ts';
+import { podMachine } from '../../machines/pod/pod.machine.ts';
+import type { PodEvent, PodInput } from '../../machines/pod/pod.types.ts';
+import type { ObservedContainer, ObservedPod } from '../../machines/runtime.types.ts';
+import { instance, observed, pod, sandbox, T0 } from '../support/fixtures.ts';
+import { emit, expectAllTransitionsWalked, fail, neverAbandoned, ok, walk } from '../support/paths.ts';
+
+type Run = Driven<typeof podMachine>;
+type Make = DriveOptions<typeof podMachine>['input'];
+
+const settings = {
+  backoffInitialMs: 10_000,
+  backoffMaxMs: 300_000,
+  retryMs: 1_000,
+  podRetryMs: 10_000,
+  hostIPs: ['192.0.2.1'],
+  runtimeName: 'test',
+};
+
+const input =
+  (over: Partial<PodInput> = {}): Make =>
+  ({ env, parent }) => ({
+    env,
+    parent,
+    pod: pod(),
+    uid: 'uid-1',
+    name: 'web',
+    namespace: 'default',
+    observed: observed(),
+    networkReady: true,
+    settings,
+    ...over,
+  });
+
+const noHash = { hash: '' };
+const running = observed({ sandboxes: [sandbox()], containers: [instance(noHash)] });
+const never = pod({ spec: { restartPolicy: 'Never', activeDeadlineSeconds: 600 } });
+
+/** The runtime's answer to a look that begins now. */
+const look = (run: Run, over: Partial<ObservedPod> = {}): ObservedPod => {
+  const at = run.env.now() + 1;
+  const { sandboxes, containers } = { ...run.snapshot.context.observed, ...over };
+  return {
+    ...observed({ at }),
+    sandboxes: sandboxes.map((s) => ({ ...s, at })),
+    containers: containers.map((c) => ({ ...c, at })),
+  };
+};
+
+const exited = (c: ObservedContainer, at: number): ObservedContainer => ({
+  ...c,
+  state: 'exited',
+  finishedAt: at,
+  exitCode: 0,
+  at,
+});
+
+const changed = (instanceOrGone: Partial<Extract<PodEvent, { type: 'container.changed' }>>, label: string) =>
+  emit({ type: 'container.changed', name: 'app', busy: false, ...instanceOrGone } as never, label);
+
+function events(run: Run): PodEvent[] {
+  const { context } = run.snapshot;
+  const at = run.env.now() + 1;
+  const list: PodEvent[] = [
+    { type: 'pod.removed' },
+    { type: 'pod.terminate', request: { gracePeriodSeconds: 2 } },
+    { type: 'pod.desired', pod: pod({ spec: { ...context.pod.spec, terminationGracePeriodSeconds: 10 } }) },
+    { type: 'network.ready', ready: !context.networkReady },
+    { type: 'event.happened', event: { type: 'Normal', reason: 'Pulled', message: '' } },
+  ];
+  if (context.predecessorUid) list.push({ type: 'predecessor.gone' });
+  if (context.observed.sandboxes.some((s) => s.state === 'ready'))
+    list.push({ type: 'pod.observed', observed: look(run, { sandboxes: [sandbox({ state: 'notReady', ips: [] })] }) });
+  const alive = context.observed.containers.filter((c) => c.state === 'running');
+  if (alive.length)
+    list.push({ type: 'pod.observed', observed: look(run, { containers: alive.map((c) => exited(c, at)) }) });
+  return list;
+}
+
+const calls = (run: Run, src: string) => run.calls.filter((c) => c.src === src);
+const proof = (run: Run) => {
+  const released = calls(run, 'releasePod')[0];
+  if (!released) return undefined;
+  const looks = calls(run, 'observePod').filter(
+    (c) => c.state === 'ok' && (c.endedAt ?? Infinity) <= released.startedAt,
+  );
+  const { containers } = run.snapshot.context.observed;
+  if (containers.some((c) => c.state === 'running' && c.at <= released.startedAt))
+    return 'released while a container was seen running';
+  return looks.length > 0 ? undefined : 'released without a fresh look';
+};
+
+const report = walk(podMachine, {
+  inputs: {
+    'a new pod': input(),
+    'adoption of a running pod': input({ observed: running }),
+    'an orphan': input({ pod: undefined, observed: running }),
+    'waits for its predecessor': input({ predecessorUid: 'uid-0' }),
+    'no network yet': input({ networkReady: false }),
+    'ended while the agent was down': input({
+      pod: never,
+      observed: observed({ sandboxes: [sandbox()], containers: [instance({ ...noHash, state: 'exited' })] }),
+    }),
+    'its sandbox died while the agent was down': input({
+      observed: observed({ sandboxes: [sandbox({ state: 'notReady', ips: [] })] }),
+    }),
+    'runs once, with a deadline': input({ pod: never }),
+    'its deadline passed while the agent was down': input({
+      pod: pod({ spec: { activeDeadlineSeconds: 5 } }),
+      observed: observed({ sandboxes: [sandbox({ createdAt: T0 - 10_000 })] }),
+    }),
+  },
+  events,
+  outcomes: {
+    ensureCgroup: [ok(), fail('EIO')],
+    makeDirectories: [ok({ highestLogAttempt: {} }), fail('EIO')],
+    mountVolumes: [ok(), fail('FailedMount')],
+    runSandbox: (call, run) => {
+      const { attempt } = call.input as { attempt: number };
+      return [
+        ok(sandbox({ id: `s${attempt + 1}`, attempt, at: run.env.now() })),
+        fail('NameReserved'),
+        fail('DEADLINE_EXCEEDED'),
+      ];
+    },
+    stopSandbox: [ok(), fail('DEADLINE_EXCEEDED')],
+    observePod: (_call, run) => [
+      ok(look(run), 'as known'),
+      ok(look(run, { sandboxes: [], containers: [] }), 'nothing'),
+      ...(run.snapshot.matches('terminating')
+        ? [ok(look(run, { containers: [instance({ ...noHash, id: 'late' })] }), 'started late')]
+        : []),
+      fail('UNAVAILABLE'),
+    ],
+    releasePod: [ok(), fail('EBUSY')],
+    removePod: [ok(), fail('EBUSY')],
+    container: (_call, run) => {
+      const { plan, observed: seen } = run.snapshot.context;
+      const at = run.env.now() + 1;
+      const sandboxId = plan.sandbox.do === 'keep' ? plan.sandbox.id : 's1';
+      const attempt = seen.containers.length;
+      const [newest] = seen.containers;
+      const own = plan.containers['app'];
+      if (own?.do === 'run' && newest?.state !== 'running')
+        return [
+          changed({ busy: true }, 'busy'),
+          changed({ instance: instance({ ...noHash, attempt, id: `app-${attempt}`, sandboxId, at }) }, 'runs'),
+          changed({ waiting: { reason: 'ErrImagePull', message: 'no' } }, 'waits'),
+          fail('Bug'),
+        ];
+      if (newest?.state === 'running')
+        return [
+          changed({ instance: exited(newest, at) }, 'ended'),
+          changed({ gone: { id: newest.id, at } }, 'gone'),
+          fail('Bug'),
+        ];
+      return [changed({}, 'idle')];
+    },
+  },
+  key: ({ context }) => [
+    context.observed.containers.map((c) => c.state).slice(0, 2),
+    context.observed.sandboxes.map((s) => s.state).slice(0, 2),
+    context.termination !== undefined,
+    context.removed,
+    context.networkReady,
+    context.busy.length,
+    context.prepared,
+    context.plan.finished,
+    Math.min(context.failures, 2),
+    Object.keys(context.waiting).length,
+    context.pod.spec.restartPolicy,
+  ],
+  invariants: {
+    'nothing is released without proof': proof,
+    'effects that change something are not cut': neverAbandoned([
+      'runSandbox',
+      'stopSandbox',
+      'releasePod',
+      'removePod',
+    ]),
+    'no sandbox is asked for after the end was': (run) => {
+      const ended = run.snapshot.context.termination?.startedAt;
+      const late = calls(run, 'runSandbox').find((c) => ended !== undefined && c.startedAt > ended);
+      return late && 'runSandbox after termination';
+    },
+  },
+  maxDepth: 12,
+});
+
+describe('every path of a pod', () => {
+  test('keeps the invariants', () => {
+    expect(report.problems).toEqual([]);
+  });
+
+  test('together they walk every transition', () => {
+    expectAllTransitionsWalked(report);
+  });
+});
