@@ -19,11 +19,19 @@ export interface RawManifest {
   /** Absent where the origin could not be read; then `error` says why. */
   text?: string;
   error?: string;
+  /** The origin is not there at all (the folder or file to be read does not exist): what came from it is given up. */
+  missing?: boolean;
 }
 
 export interface PodSourceSlots {
   /** Every manifest there is now, sorted by origin. A missing folder is an empty answer with a problem. */
   readManifests: Slot<{ location: string }, RawManifest[]>;
+}
+
+/** Input of the `watchManifests` callback actor; for http there is nothing to watch. */
+export interface WatchManifestsInput {
+  source: PodSourceInput['source'];
+  location: string;
 }
 
 /** What the `watchManifests` callback actor (inotify with debounce) sends: something changed, read again. */
