@@ -6,7 +6,6 @@ type Names = { metadata: { name: string; namespace: string; uid: string; annotat
 export const CONFIG_SOURCE_ANNOTATION = 'kubernetes.io/config.source';
 export const CONFIG_SEEN_ANNOTATION = 'kubernetes.io/config.seen';
 export const CONFIG_HASH_ANNOTATION = 'kubernetes.io/config.hash';
-export const CONFIG_MIRROR_ANNOTATION = 'kubernetes.io/config.mirror';
 
 /** `<name>_<namespace>` (container/runtime.go:BuildPodFullName). */
 export function podFullName(pod: { metadata: { name: string; namespace: string } }): string {
@@ -85,10 +84,10 @@ export function containerAnnotations(
   if (preStop) annotations['io.kubernetes.container.preStopHandler'] = JSON.stringify(preStop);
   if (container.ports?.length) annotations['io.kubernetes.container.ports'] = JSON.stringify(container.ports);
   const { deletionGracePeriodSeconds } = pod.metadata;
-  if (deletionGracePeriodSeconds != null)
+  if (deletionGracePeriodSeconds !== undefined)
     annotations['io.kubernetes.pod.deletionGracePeriod'] = String(deletionGracePeriodSeconds);
   const { terminationGracePeriodSeconds } = pod.spec;
-  if (terminationGracePeriodSeconds != null)
+  if (terminationGracePeriodSeconds !== undefined)
     annotations['io.kubernetes.pod.terminationGracePeriod'] = String(terminationGracePeriodSeconds);
   return annotations;
 }
