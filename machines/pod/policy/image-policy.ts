@@ -3,13 +3,13 @@ import type { Container } from '../../kubernetes.types.ts';
 export type ImagePullPolicy = 'Always' | 'IfNotPresent' | 'Never';
 
 /** The parts of an image reference; the name is as written, without registry or tag added. */
-export interface ImageReference {
+interface ImageReference {
   name: string;
   tag?: string;
   digest?: string;
 }
 
-export type ParsedImage = { ok: true; reference: ImageReference } | { ok: false; message: string };
+type ParsedImage = { ok: true; reference: ImageReference } | { ok: false; message: string };
 
 /** No reference is longer than a name (255), a tag (128) and a digest together; also bounds the matching. */
 const MAX_REFERENCE = 1024;
@@ -24,7 +24,7 @@ const DIGEST = /^[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]
 const DIGEST_LENGTHS: Record<string, number> = { sha256: 64, sha384: 96, sha512: 128 };
 
 /** Reads an image reference by the grammar of the distribution project (reference/reference.go). */
-export function parseImage(image: string): ParsedImage {
+function parseImage(image: string): ParsedImage {
   const failed = (why: string): ParsedImage => ({
     ok: false,
     message: `couldn't parse image name ${JSON.stringify(image.slice(0, MAX_REFERENCE))}: ${why}`,
