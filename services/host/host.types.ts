@@ -50,7 +50,12 @@ export interface PodHost {
   makeDirectories(pod: DesiredPod, signal: AbortSignal): Promise<{ highestLogAttempt: Record<string, number> }>;
   mountVolumes(pod: DesiredPod, signal: AbortSignal): Promise<void>;
   /** Container directory, termination message file, sub-paths: all that CreateContainer binds. */
-  prepareContainer(pod: DesiredPod, container: Container, attempt: number, signal: AbortSignal): Promise<PreparedContainer>;
+  prepareContainer(
+    pod: DesiredPod,
+    container: Container,
+    attempt: number,
+    signal: AbortSignal,
+  ): Promise<PreparedContainer>;
   /** Legacy log link after start; harmless where it is there already. */
   linkContainerLog(pod: DesiredPod, container: Container, attempt: number, id: string): Promise<void>;
   /**
@@ -72,4 +77,9 @@ export interface PodHost {
   removePodData(ref: PodRef, pod: DesiredPod | undefined, signal: AbortSignal): Promise<void>;
   /** Pod directories, log directories and cgroups of pods not in `keep`; answers what was removed. */
   sweep(keep: ReadonlySet<string>, signal: AbortSignal): Promise<string[]>;
+}
+
+/** The part of a pino logger that the host uses. */
+export interface HostLogger {
+  warn(fields: object, message: string): void;
 }

@@ -1,0 +1,85 @@
+import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { AgentError } from '../../../machines/agent-error.types.ts';
+import { errno, ifThere } from '../effect.ts';
+import type { Hierarchies } from './hierarchies.ts';
+import { settingsOf, type CgroupLimits } from './limits.ts';
+
+/** Controllers handed down on v2, those of them that the root offers (cm/cgroup_v2_manager_linux.go). */
+const DELEGATED = ['cpu', 'cpuset', 'memory', 'hugetlb', 'pids'];
+
+/** Makes a cgroup in every tree, parents included; done where it is there. */
+export async function makeCgroup({ version, trees }: Hierarchies, path: string): Promise<void> {
+  if (version === 2) return makeUnified(trees[0]?.path ?? '/sys/fs/cgroup', path);
+  await Promise.all(
+    trees.map(async (tree) => {
+      await mkdir(join(tree.path, path), { recursive: true });
+      if (tree.controllers.includes('cpuset')) await fillCpuset(tree.path, path);
+    }),
+  );
+}
+
+/** A v1 cpuset takes no process before it has CPUs and memory nodes: its parent's, from the top down. */
+async function fillCpuset(tree: string, path: string): Promise<void> {
+  let own = tree;
+  for (const name of path.split('/').filter(Boolean)) {
+    own = join(own, name);
+    for (const file of ['cpuset.cpus', 'cpuset.mems']) {
+      if ((await readFile(join(own, file), 'utf8')).trim() !== '') continue;
+      await writeFile(join(own, file), await readFile(join(dirname(own), file), 'utf8'));
+    }
+  }
+}
+
+async function makeUnified(tree: string, path: string): Promise<void> {
+  let own = tree;
+  for (const name of path.split('/').filter(Boolean)) {
+    const offered = (await readFile(join(own, 'cgroup.controllers'), 'utf8')).trim().split(' ');
+    const wanted = DELEGATED.filter((controller) => offered.includes(controller));
+    if (wanted.length > 0)
+      await writeFile(join(own, 'cgroup.subtree_control'), wanted.map((controller) => `+${controller}`).join(' '));
+    own = join(own, name);
+    await mkdir(own, { recursive: true });
+  }
+}
+
+/** Writes limits; a controller that the node has not got limits nothing and is passed over. */
+export async function limitCgroup({ version, trees }: Hierarchies, path: string, limits: CgroupLimits): Promise<void> {
+  for (const { controller, file, value } of settingsOf(version, limits)) {
+    const tree = version === 2 ? trees[0] : trees.find(({ controllers }) => controllers.includes(controller));
+    if (tree) await ifThere(writeFile(join(tree.path, path, file), value, { flag: 'r+' }));
+  }
+}
+
+/** Removes a cgroup and what is below it, leaves first, in every tree; kills nothing. Answers whether there was one. */
+export async function removeCgroup({ all }: Hierarchies, path: string): Promise<boolean> {
+  const removed = await Promise.all(all.map((tree) => removeTree(join(tree, path))));
+  return removed.includes(true);
+}
+
+async function removeTree(path: string): Promise<boolean> {
+  const entries = await ifThere(readdir(path, { withFileTypes: true }));
+  if (!entries) return false;
+  for (const entry of entries) if (entry.isDirectory()) await removeTree(join(path, entry.name));
+  try {
+    await ifThere(rmdir(path));
+  } catch (error) {
+    if (errno(error) !== 'EBUSY') throw error;
+    throw new AgentError({
+      op: 'remove pod cgroup',
+      reason: 'EBUSY',
+      message: `cgroup ${path} still has processes`,
+      transient: true,
+      cause: error,
+    });
+  }
+  return true;
+}
+
+/** Names of the cgroups in a cgroup, over all trees. */
+export async function childCgroups({ all }: Hierarchies, path: string): Promise<string[]> {
+  const lists = await Promise.all(
+    all.map(async (tree) => (await ifThere(readdir(join(tree, path), { withFileTypes: true }))) ?? []),
+  );
+  return [...new Set(lists.flatMap((list) => list.filter((entry) => entry.isDirectory()).map(({ name }) => name)))];
+}

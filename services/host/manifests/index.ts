@@ -1,0 +1,40 @@
+import { fromCallback, fromPromise, type EventObject } from 'xstate';
+import type { PodSourceSlots, RawManifest } from '../../../machines/syncloop/pod-source.types.ts';
+import type { WatchSlot } from '../../../machines/slot.types.ts';
+import { effect } from '../effect.ts';
+import { readFiles } from './read-files.ts';
+import { readUrl } from './read-url.ts';
+import { watchLocation } from './watch.ts';
+
+/** A hung file system or server must not hold up the source for ever. */
+const DEADLINE_MS = 15_000;
+
+const isUrl = (location: string) => /^https?:\/\//.test(location);
+
+/**
+ * The manifests at a folder, a file or a URL, as they are now.
+ *
+ * @param headers sent with the request of a URL (--manifest-url-header)
+ * @throws AgentError where a folder cannot be listed: an answer would make its pods look removed
+ */
+export function readManifests(
+  location: string,
+  headers: Record<string, string[]>,
+  signal: AbortSignal,
+): Promise<RawManifest[]> {
+  return effect('read manifests', DEADLINE_MS, signal, (inner) =>
+    isUrl(location) ? readUrl(location, headers, inner) : readFiles(location),
+  );
+}
+
+/** The pod source's effects. A URL is not watched, only read again. */
+export function podSourceSlots(options: { headers?: Record<string, string[]> } = {}): PodSourceSlots & {
+  watchManifests: WatchSlot<{ location: string }>;
+} {
+  return {
+    readManifests: fromPromise(({ input, signal }) => readManifests(input.location, options.headers ?? {}, signal)),
+    watchManifests: fromCallback<EventObject, { location: string }>(({ input, sendBack }) =>
+      isUrl(input.location) ? undefined : watchLocation(input.location, sendBack),
+    ),
+  };
+}

@@ -1,0 +1,77 @@
+import { totalmem } from 'node:os';
+import { access, chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { DesiredPod, Volume } from '../../../machines/kubernetes.types.ts';
+import { wholeValue } from '../../../machines/pod/policy/quantity.ts';
+import { effectiveLimit, limitOf } from '../../../machines/pod/policy/resources.ts';
+import { pluginDirectory, podDirectory, volumeDirectory } from '../directories.ts';
+import { ifThere } from '../effect.ts';
+import type { HostPaths } from '../host.types.ts';
+import { mountTmpfs, readMounts } from '../mounts.ts';
+import { applyFsGroup } from './ownership.ts';
+
+const PLUGIN = 'kubernetes.io/empty-dir';
+
+/** Host path of an emptyDir. */
+export const emptyDirPath = (paths: HostPaths, uid: string, volume: string) =>
+  volumeDirectory(paths, uid, PLUGIN, volume);
+
+/**
+ * An emptyDir ready for use: mode 0777, on disk or a tmpfs of its size; made once, as its marker tells, so that what
+ * containers changed of it stays (pkg/volume/emptydir/empty_dir.go:SetUpAt).
+ */
+export async function setUpEmptyDir(
+  paths: HostPaths,
+  pod: DesiredPod,
+  volume: Volume,
+  signal: AbortSignal,
+): Promise<void> {
+  const { uid } = pod.metadata;
+  const path = emptyDirPath(paths, uid, volume.name);
+  const marker = join(pluginDirectory(paths, uid, PLUGIN, volume.name), 'ready');
+  const memory = volume.emptyDir?.medium === 'Memory';
+  const mounted = memory && (await readMounts()).some((mount) => mount.path === path);
+  const ready = (await ifThere(access(marker).then(() => true))) && (await ifThere(access(path).then(() => true)));
+  if (ready && memory === mounted) return;
+  await mkdir(path, { recursive: true, mode: 0o750 });
+  if (memory && !mounted) await mountMemory(path, memorySize(pod, volume), signal);
+  // Apart from mkdir's mode, which the umask cuts.
+  await chmod(path, 0o777);
+  const { fsGroup } = pod.spec.securityContext ?? {};
+  if (fsGroup !== undefined) await applyFsGroup(path, fsGroup, signal);
+  await mkdir(join(marker, '..'), { recursive: true, mode: 0o750 });
+  await writeFile(marker, '', { mode: 0o640 });
+}
+
+/** Smallest of the node's memory, the pod's limit and sizeLimit, bytes (emptydir/empty_dir.go:calculateEmptyDirMemorySize). */
+function memorySize(pod: DesiredPod, volume: Volume): bigint {
+  const all = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  const limited = all.every((container) => limitOf(container, 'memory') > 0n);
+  const sizeLimit = volume.emptyDir?.sizeLimit;
+  return [
+    BigInt(totalmem()),
+    limited ? effectiveLimit(pod.spec, 'memory') : 0n,
+    sizeLimit === undefined ? 0n : wholeValue(sizeLimit),
+  ]
+    .filter((size) => size > 0n)
+    .reduce((smallest, size) => (size < smallest ? size : smallest));
+}
+
+async function mountMemory(path: string, size: bigint, signal: AbortSignal): Promise<void> {
+  try {
+    await mountTmpfs(path, `size=${size},noswap`, signal);
+  } catch {
+    // Kernels before 6.4 know no noswap; any other cause fails again below and is told.
+    signal.throwIfAborted();
+    await mountTmpfs(path, `size=${size}`, signal);
+  }
+}
+
+/** What emptyDirs held, after their unmounting: contents live until the pod is gone. */
+export async function removeEmptyDirs(paths: HostPaths, uid: string): Promise<void> {
+  const own = podDirectory(paths, uid);
+  const escaped = 'kubernetes.io~empty-dir';
+  // The marker first: a half-removed volume must not look ready.
+  await rm(join(own, 'plugins', escaped), { recursive: true, force: true });
+  await rm(join(own, 'volumes', escaped), { recursive: true, force: true });
+}
