@@ -100,9 +100,12 @@ export const containerMachine = containerSetup.createMachine({
           {
             guard: 'stillWanted',
             target: 'starting',
-            actions: [created, { type: 'aimAtCreated', params: ({ event }) => event.output.id }],
+            actions: [created, { type: 'takeCreated', params: ({ event }) => event.output.id }],
           },
-          { target: 'inspecting', actions: created },
+          {
+            target: 'inspecting',
+            actions: [created, { type: 'takeCreated', params: ({ event }) => event.output.id }],
+          },
         ],
         onError: { target: 'inspecting', actions: failedWith('CreateContainerError') },
       },

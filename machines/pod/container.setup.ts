@@ -105,7 +105,11 @@ export const containerSetup = setup({
       const decision = decideContainer(context, context.env.now());
       return { target: 'instance' in decision ? decision.instance : context.target };
     }),
-    aimAtCreated: assign((_, id: string) => ({ target: { id, logPath: '' } })),
+    /** The runtime made it: its number is taken, and it is what is started next. */
+    takeCreated: assign(({ context }, id: string) => ({
+      target: { id, logPath: '' },
+      highestAttempt: Math.max(context.highestAttempt, context.triedAttempt ?? -1),
+    })),
     /** Aims at what is to be stopped, and says so the first time. */
     aimToStop: enqueueActions(({ context, enqueue }) => {
       const decision = decideContainer(context, context.env.now());

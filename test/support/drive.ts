@@ -35,6 +35,8 @@ export interface Call {
   /** The name under which the chart lists it in `actors`. */
   src: string;
   input: unknown;
+  /** The step of the run in which it began: 0 for the start of the machine. */
+  step: number;
   /** Wall clock of its start and end, ms since the epoch. */
   startedAt: number;
   endedAt?: number;
@@ -121,7 +123,7 @@ function deferredLogic(
     getPersistedSnapshot: (snapshot) => snapshot,
     start: (snapshot, { self }) => {
       const { input } = snapshot as unknown as { input: unknown };
-      const call: Call = { src, input, startedAt: 0, state: 'pending' };
+      const call: Call = { src, input, step: 0, startedAt: 0, state: 'pending' };
       owner.current.started({ call, self: self as AnyActorRef, index: owner.current.count() });
     },
     transition: (snapshot, event, { self }) => {
@@ -152,6 +154,8 @@ export interface Driven<M extends AnyStateMachine> {
   readonly env: AgentEnv;
   /** Every effect that was started, in order. */
   readonly calls: readonly Call[];
+  /** How often the test moved it: events, settled effects, advances. */
+  readonly steps: number;
   /** Those that have not settled. */
   pending(src?: string): Call[];
   send(event: EventFrom<M>): void;
@@ -184,11 +188,13 @@ export function drive<M extends AnyStateMachine>(target: DeferredMachine<M>, opt
   const env: AgentEnv = { now: () => clock.now + wallClockShift, random: () => 0.5 };
   const parent = fakeParent();
   const calls: Call[] = [];
+  let steps = 0;
   const refs = new Map<Call, AnyActorRef>();
   const byRef = new Map<AnyActorRef, Call>();
   const world: DeferredMachine<M>['current'] = {
     count: () => calls.length,
     started: ({ call, self }) => {
+      call.step = steps;
       call.startedAt = env.now();
       calls.push(call);
       refs.set(call, self);
@@ -219,13 +225,19 @@ export function drive<M extends AnyStateMachine>(target: DeferredMachine<M>, opt
   actor.start();
 
   const pending = (src?: string) => calls.filter((c) => c.state === 'pending' && (src === undefined || c.src === src));
-  const enter = () => (target.current = world);
+  const enter = () => {
+    target.current = world;
+    steps += 1;
+  };
   return {
     get snapshot() {
       return actor.getSnapshot() as SnapshotFrom<M>;
     },
     get error() {
       return failure;
+    },
+    get steps() {
+      return steps;
     },
     parent,
     env,

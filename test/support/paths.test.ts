@@ -98,7 +98,7 @@ describe('drive', () => {
   test('effects settle when told, time moves when told, and both are recorded', () => {
     const run = drive(deferred(machine), { input: (world) => ({ ...world, tries: 1 }) });
     run.send({ type: 'go' });
-    expect(run.pending()).toEqual([{ src: 'work', input: { tries: 1 }, startedAt: T0, state: 'pending' }]);
+    expect(run.pending()).toEqual([{ src: 'work', input: { tries: 1 }, step: 1, startedAt: T0, state: 'pending' }]);
     run.advance(50);
     run.settle('work', fail('Broken'));
     expect(run.calls[0]).toMatchObject({ state: 'failed', endedAt: T0 + 50 });

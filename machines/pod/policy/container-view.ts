@@ -16,10 +16,13 @@ export interface ContainerView {
 
 const newestFirst = (a: ObservedContainer, b: ObservedContainer) => b.attempt - a.attempt || b.createdAt - a.createdAt;
 
+/** Nothing but the view, so that what is given may know more. */
 function withInstances(view: ContainerView, instances: ObservedContainer[]): ContainerView {
   return {
-    ...view,
     instances: instances.toSorted(newestFirst),
+    unconfirmed: view.unconfirmed,
+    removed: view.removed,
+    knownExits: view.knownExits,
     highestAttempt: Math.max(view.highestAttempt, ...instances.map((i) => i.attempt)),
   };
 }
@@ -61,9 +64,9 @@ export function viewAfterCall(view: ContainerView, instance: ObservedContainer):
 
 /** The runtime no longer has this instance, as an own call found. */
 export function viewWithout(view: ContainerView, id: string): ContainerView {
+  const others = view.instances.filter((i) => i.id !== id);
   return {
-    ...view,
-    instances: view.instances.filter((i) => i.id !== id),
+    ...withInstances(view, others),
     unconfirmed: view.unconfirmed.filter((other) => other !== id),
     removed: [...view.removed, id],
   };

@@ -1,0 +1,142 @@
+import { describe, expect, test } from '@jest/globals';
+import { containerMachine } from '../../machines/pod/container.machine.ts';
+import type { ContainerDesired, CreateContainerInput } from '../../machines/pod/container.types.ts';
+import { currentSandbox, instance } from '../support/fixtures.ts';
+import { emit, expectAllTransitionsWalked, fail, neverAbandoned, ok, oneAtATime, walk } from '../support/paths.ts';
+import { desired, input, lastCreated, seen, toHold, toRun, toStop, type Run } from './container.world.ts';
+
+const MUTATING = ['createContainer', 'startContainer', 'removeContainer'];
+
+const STARTS = ['imagePull', 'createContainer', 'startContainer'];
+
+/** Everything that a pod may push down, from what the machine has told it. */
+function pushes(run: Run): ContainerDesired[] {
+  const { instances } = run.snapshot.context;
+  const at = run.env.now() + 1;
+  const running = instances.find((i) => i.state === 'running');
+  const list = [
+    desired(run, { plan: toRun }),
+    desired(run, { plan: toStop(30) }),
+    desired(run, { plan: toStop(5) }),
+    desired(run, { plan: toHold('podStopping') }),
+    desired(run, { plan: toHold('completed') }),
+    desired(run, { plan: toHold('noSandbox'), sandbox: undefined }),
+    desired(run, { plan: toRun, sandbox: currentSandbox({ id: 's2', attempt: 1 }) }),
+  ];
+  if (running) {
+    const ended = { ...running, state: 'exited' as const, finishedAt: at, exitCode: 1, at };
+    list.push(desired(run, { plan: toRun, instances: instances.map((i) => (i === running ? ended : i)) }));
+    list.push(desired(run, { plan: toRun, instances: instances.filter((i) => i !== running) }));
+  }
+  return list;
+}
+
+const report = walk(containerMachine, {
+  inputs: {
+    'fresh start': input(),
+    'its turn has not come': input({ plan: toHold('initializing') }),
+    adoption: input({ instances: [instance()] }),
+    'ended while the agent was down': input({
+      instances: [instance({ attempt: 1, state: 'exited' }), instance({ state: 'exited' })],
+    }),
+    'state unknown': input({ instances: [instance({ state: 'unknown' })] }),
+    'created, never started': input({ instances: [instance({ state: 'created' })] }),
+    'runs twice': input({ instances: [instance({ attempt: 1 }), instance()] }),
+  },
+  events: pushes,
+  outcomes: {
+    imagePull: [
+      ok({ imageRef: 'sha256:app' }),
+      emit({ type: 'image.waiting', reason: 'ErrImagePull', message: 'no' } as never),
+      emit({ type: 'event.happened', event: { type: 'Normal', reason: 'Pulling', message: '' } } as never),
+      fail('Unexpected'),
+    ],
+    createContainer: (_call, run) => [
+      ok({ id: lastCreated(run).id }),
+      fail('CreateContainerError'),
+      fail('NameReserved'),
+    ],
+    startContainer: (_call, run) => [
+      ok(lastCreated(run), 'running'),
+      ok(lastCreated(run, { state: 'exited' }), 'exited at once'),
+      fail('RunContainerError'),
+    ],
+    stopContainer: (call, run) => {
+      const { id } = call.input as { id: string };
+      const old = run.snapshot.context.instances.find((i) => i.id === id);
+      const now = { ...(old ?? seen(run, { id })), at: run.env.now() };
+      return [
+        ok({ ...now, state: 'exited', finishedAt: run.env.now(), exitCode: 137 }, 'exited'),
+        ok(undefined, 'gone'),
+        ok(now, 'as before'),
+        fail('DEADLINE_EXCEEDED'),
+      ];
+    },
+    inspectContainer: (_call, run) => {
+      const known = run.snapshot.context.instances;
+      const created = run.calls.some((c) => c.src === 'createContainer');
+      const late = created && !known.some((i) => i.id === lastCreated(run).id);
+      return [
+        ok(known, 'as known'),
+        ...(late ? [ok([lastCreated(run, { state: 'created' }), ...known], 'created late')] : []),
+        fail('UNAVAILABLE'),
+      ];
+    },
+    removeContainer: [ok(), fail('UNAVAILABLE')],
+  },
+  key: ({ context }) => [
+    context.plan.do,
+    context.sandbox?.id,
+    context.instances.map((i) => [i.state, i.sandboxId]),
+    Math.min(context.backoff?.delayMs ?? 0, 20_000),
+    context.retry !== undefined,
+    context.waiting?.reason,
+  ],
+  invariants: {
+    'one mutating call at a time': oneAtATime([...MUTATING, 'stopContainer']),
+    'mutating calls end': neverAbandoned(MUTATING),
+    'nothing is created or started once the plan says stop or hold': (run) => {
+      const { plan } = run.snapshot.context;
+      const begun = run.calls.find((c) => c.step === run.steps && STARTS.includes(c.src));
+      return begun && plan.do !== 'run' ? `${begun.src} began under plan ${plan.do}` : undefined;
+    },
+    'attempts of created containers strictly increase': (run) => {
+      const made = run.calls
+        .filter((c) => c.src === 'createContainer' && c.state === 'ok')
+        .map((c) => (c.input as CreateContainerInput).attempt);
+      return made.some((a, i) => i > 0 && a <= made[i - 1]!) ? `attempts ${made.join(', ')}` : undefined;
+    },
+    'the grace of a container never grows': (run) => {
+      const graces = new Map<string, number>();
+      for (const { src, input: asked } of run.calls) {
+        if (src !== 'stopContainer') continue;
+        const { id, gracePeriodSeconds } = asked as { id: string; gracePeriodSeconds: number };
+        if (gracePeriodSeconds > (graces.get(id) ?? Infinity)) return `${id} got ${gracePeriodSeconds} s`;
+        graces.set(id, gracePeriodSeconds);
+      }
+      return undefined;
+    },
+    'nothing is created while an instance runs': (run) => {
+      const creating = run.pending('createContainer').length > 0;
+      const live = run.snapshot.context.instances.some((i) => i.state === 'running' || i.state === 'unknown');
+      return creating && live ? 'a second one is created' : undefined;
+    },
+    'the parent knows whether a mutating call is in flight': (run) => {
+      const told =
+        run.parent.ofType<{ type: 'container.changed'; busy: boolean }>('container.changed').at(-1)?.busy ?? false;
+      const busy = run.pending().some((c) => [...MUTATING, 'stopContainer'].includes(c.src));
+      return busy && !told ? 'it was told that none is' : undefined;
+    },
+    'something can always happen next': (run) =>
+      run.snapshot.hasTag('busy') && run.pending().length === 0 && run.untilTimer() === undefined
+        ? 'it is stuck'
+        : undefined,
+  },
+  maxDepth: 9,
+});
+
+describe('the paths of a container', () => {
+  test('every transition is walked, and the invariants hold in each moment', () => {
+    expectAllTransitionsWalked(report);
+  });
+});
