@@ -132,7 +132,7 @@ const report = walk(containerMachine, {
         ? 'it is stuck'
         : undefined,
   },
-  maxDepth: 9,
+  maxDepth: 7,
 });
 
 describe('the paths of a container', () => {
