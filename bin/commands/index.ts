@@ -1,0 +1,4 @@
+import Config from './config.ts';
+
+/** Every command, by its name. */
+export const COMMANDS = { config: Config };

@@ -1,0 +1,86 @@
+import { TOP_FIELDS, type JsonObject } from './schema.ts';
+import { originOf, shownOrigin, type Origins } from './merge.ts';
+import { ALL_FLAGS } from './parse-flags.ts';
+import { gateNamed } from './gates.ts';
+
+/** Fields that this version acts on. docs/configuration.md is made of it; setting any other one gives a warning. */
+const ACTING_FIELDS: ReadonlySet<string> = new Set([
+  'apiVersion',
+  'kind',
+  'staticPodPath',
+  'staticPodURL',
+  'staticPodURLHeader',
+  'fileCheckFrequency',
+  'httpCheckFrequency',
+  'podLogsDir',
+  'enableServer',
+  'address',
+  'readOnlyPort',
+  'healthzPort',
+  'healthzBindAddress',
+  'registryPullQPS',
+  'registryBurst',
+  'serializeImagePulls',
+  'maxParallelImagePulls',
+  'runtimeRequestTimeout',
+  'containerRuntimeEndpoint',
+  'imageServiceEndpoint',
+  'cgroupsPerQOS',
+  'cgroupRoot',
+  'cgroupDriver',
+  'cpuCFSQuota',
+  'cpuCFSQuotaPeriod',
+  'podPidsLimit',
+  'crashLoopBackOff.maxContainerRestartPeriod',
+  'failCgroupV1',
+  'failSwapOn',
+  'featureGates',
+  'logging.format',
+  'logging.verbosity',
+]);
+
+/** Flags without a field that act. */
+const ACTING_FLAGS: ReadonlySet<string> = new Set([
+  'config',
+  'config-dir',
+  'help',
+  'version',
+  'root-dir',
+  'hostname-override',
+  'node-ip',
+  'strict-config',
+  'quickstart',
+]);
+
+/** Gates that change a default, a rule or a behaviour here. */
+const ACTING_GATES: ReadonlySet<string> = new Set([
+  'AllAlpha',
+  'AllBeta',
+  'CustomCPUCFSQuotaPeriod',
+  'KubeletCrashLoopBackOffMax',
+  'KubeletEnsureSecretPulledImages',
+]);
+
+export function fieldActs(path: string): boolean {
+  return ACTING_FIELDS.has(path);
+}
+
+/**
+ * One line an origin that names what was set there and has no effect in this version. A gate that the kubelet itself
+ * does not ask for is not named: it has no effect there either.
+ */
+export function noEffect(config: JsonObject, origins: Origins, given: ReadonlyMap<string, unknown>): string[] {
+  const byOrigin = new Map<string, string[]>();
+  const name = (origin: string, what: string) => byOrigin.set(origin, [...(byOrigin.get(origin) ?? []), what]);
+  for (const { path } of TOP_FIELDS) {
+    const origin = originOf(origins, path);
+    if (origin !== 'default' && !origin.startsWith('flag:') && !fieldActs(path)) name(shownOrigin(origin), path);
+  }
+  for (const flag of ALL_FLAGS)
+    if (given.has(flag.name) && !(flag.field ? fieldActs(flag.field) : ACTING_FLAGS.has(flag.name)))
+      name('command line', `--${flag.name}`);
+  for (const gate of Object.keys(config['featureGates'] ?? {}))
+    if (!ACTING_GATES.has(gate) && gateNamed(gate)?.kubelet)
+      name(shownOrigin(originOf(origins, `featureGates.${gate}`)), `featureGates.${gate}`);
+  return [...byOrigin].map(([origin, names]) => `${origin}: no effect in this version: ${names.join(', ')}`);
+}

@@ -1,0 +1,52 @@
+#!/usr/bin/env node
+// Plain JavaScript that old releases of Node understand: it finds a Node that is new enough and starts the bundle.
+import { spawn } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import * as nodeModule from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const LEAST = 24;
+const at = (path) => fileURLToPath(new URL(path, import.meta.url));
+const argv = process.argv.slice(2);
+
+if (Number(process.versions.node.split('.')[0]) < LEAST) runOnNewerNode();
+else await start();
+
+async function start() {
+  const bundle = at('../dist/statelet.js');
+  const bundled = existsSync(bundle) && !process.env.STATELET_SOURCES;
+  if (bundled) {
+    // Beside the bundle, not in the shared temporary folder: what is compiled there is run as it is.
+    nodeModule.enableCompileCache(at('../dist/.compile-cache'));
+    const { main } = await import('../dist/statelet.js');
+    await main(argv, './dist/statelet.js');
+  } else {
+    const { main } = await import('./main.ts');
+    await main(argv, './bin/commands/index.ts');
+  }
+}
+
+/** The `node` package brings one along where the system's is older. */
+function runOnNewerNode() {
+  const newer = at('../node_modules/.bin/node');
+  if (!existsSync(newer) || realpathSync(newer) === realpathSync(process.execPath)) {
+    process.stderr.write(
+      `statelet: Node ${process.versions.node} is too old: accepted are ${LEAST} and newer (npm ci brings one along)\n`,
+    );
+    process.exitCode = 1;
+    return;
+  }
+  const child = spawn(newer, [at('./run.js'), ...argv], { stdio: 'inherit' });
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'])
+    process.on(signal, () => child.kill(signal));
+  child.on('error', (error) => {
+    process.stderr.write(`statelet: ${newer} cannot be run: ${error.message}\n`);
+    process.exitCode = 1;
+  });
+  child.on('exit', (code, signal) => {
+    if (signal) {
+      process.removeAllListeners(signal);
+      process.kill(process.pid, signal);
+    } else process.exitCode = code ?? 1;
+  });
+}
