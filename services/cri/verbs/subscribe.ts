@@ -7,6 +7,6 @@ import type { Envelope } from '../proto/generated/containerd-events.ts';
  * memory. Any other runtime answers UNIMPLEMENTED.
  */
 export function subscribe(cri: Cri): ClientReadableStream<Envelope> {
-  const topics = ['/tasks/start', '/tasks/exit', '/tasks/oom'];
+  const topics = ['/tasks/start', '/tasks/exit', '/tasks/delete', '/tasks/oom'];
   return cri.stream('subscribe', { filters: topics.map((topic) => `namespace==k8s.io,topic=="${topic}"`) });
 }

@@ -1,0 +1,197 @@
+import { fromPromise } from 'xstate';
+import type { DesiredPod } from '../../machines/kubernetes.types.ts';
+import type { ContainerSlots } from '../../machines/pod/container.types.ts';
+import type { ImagePullSlots } from '../../machines/pod/image-pull.types.ts';
+import type { PodSlots } from '../../machines/pod/pod.types.ts';
+import type { PlegSlots, RuntimeHealthSlots, SyncloopSlots } from '../../machines/syncloop/syncloop.types.ts';
+import { AgentError } from '../../machines/agent-error.types.ts';
+import type { PodHost } from '../host/host.types.ts';
+import type { Cri } from './client.ts';
+import { containerConfig, podSandboxConfig } from './configs.ts';
+import type { ConfigSettings } from './configs.ts';
+import { ImageTurns } from './image-turns.ts';
+import type { PullSettings } from './image-turns.ts';
+import type { Observer } from './observe.ts';
+import type { DNSConfig } from './proto/generated/cri.ts';
+import { needsImageUser } from './security.ts';
+import type { Turns } from './turns.ts';
+import { createContainer } from './verbs/create-container.ts';
+import { imageStatus } from './verbs/image-status.ts';
+import { pullImage } from './verbs/pull-image.ts';
+import { removeContainer } from './verbs/remove-container.ts';
+import { removePodSandbox } from './verbs/remove-pod-sandbox.ts';
+import { runPodSandbox } from './verbs/run-pod-sandbox.ts';
+import { startContainer } from './verbs/start-container.ts';
+import { status } from './verbs/status.ts';
+import { stopContainer } from './verbs/stop-container.ts';
+import { stopPodSandbox } from './verbs/stop-pod-sandbox.ts';
+import { version } from './verbs/version.ts';
+
+/** What the effects of pods and containers work with. One of each for the whole agent. */
+export interface CriServices {
+  cri: Cri;
+  host: PodHost;
+  observer: Observer;
+  turns: Turns;
+  settings: ConfigSettings;
+  /** The resolver of a pod's containers. */
+  resolver: (pod: DesiredPod) => Promise<DNSConfig>;
+}
+
+/** What CreateContainer may fail with before it reaches the runtime: the pod's spec is at fault. */
+const CONFIG_ERROR = 'CreateContainerConfigError';
+
+async function sandboxConfig(services: CriServices, pod: DesiredPod, attempt: number) {
+  const { host, resolver, settings } = services;
+  const place = { attempt, cgroupParent: host.cgroupParent(pod), logDirectory: host.logDirectory(pod) };
+  return podSandboxConfig(pod, { ...place, dns: await resolver(pod) }, settings);
+}
+
+/** The effects of a container. Calls that change something go on when their actor is stopped (docs/adr/0005). */
+export function containerSlots(services: CriServices): ContainerSlots {
+  const { cri, host, observer, turns, settings } = services;
+  return {
+    createContainer: fromPromise(async ({ input: { pod, container, attempt, sandbox, imageRef }, signal }) => {
+      const { mounts } = await host.prepareContainer(pod, container, attempt, signal);
+      const image = needsImageUser(pod, container) ? await imageStatus(cri, imageRef, signal) : undefined;
+      const forSandbox = await sandboxConfig(services, pod, sandbox.attempt);
+      const config = configured(() => containerConfig(pod, container, { attempt, imageRef, image, mounts }, settings));
+      const create = () => createContainer(cri, sandbox.id, config, forSandbox, signal);
+      const id = await turns.take('container', 'CreateContainer', create, signal);
+      observer.remember(id, pod.metadata.uid, sandbox.id);
+      return { id };
+    }),
+
+    startContainer: fromPromise(async ({ input: { pod, container, id }, signal }) => {
+      await turns.take('container', 'StartContainer', () => startContainer(cri, id, signal), signal);
+      const started = await observer.observeContainer(id, signal);
+      if (!started) {
+        const message = `container ${id} was removed while it was started`;
+        throw new AgentError({ op: 'StartContainer', reason: 'RunContainerError', message, transient: true });
+      }
+      await host.linkContainerLog(pod, container, started.attempt, id);
+      return started;
+    }),
+
+    stopContainer: fromPromise(async ({ input: { id, gracePeriodSeconds }, signal }) => {
+      await stopContainer(cri, id, gracePeriodSeconds, signal);
+      return await observer.observeContainer(id, signal);
+    }),
+
+    inspectContainer: fromPromise(({ input: { podUid, name }, signal }) =>
+      observer.observeInstances(podUid, name, signal),
+    ),
+
+    removeContainer: fromPromise(async ({ input: { id, logPath }, signal }) => {
+      await removeContainer(cri, id, signal);
+      await host.removeContainerLog(id, logPath);
+    }),
+  };
+}
+
+function configured<T>(make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    if (error instanceof AgentError) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    throw new AgentError({ op: 'CreateContainer', reason: CONFIG_ERROR, message, transient: false, cause: error });
+  }
+}
+
+/** The effects of a pod: those of the runtime here, those of the node by the host. */
+export function podSlots(services: CriServices): PodSlots {
+  const { cri, host, observer, turns } = services;
+  return {
+    ensureCgroup: fromPromise(({ input: { pod }, signal }) => host.ensureCgroup(pod, signal)),
+    makeDirectories: fromPromise(({ input: { pod }, signal }) => host.makeDirectories(pod, signal)),
+    mountVolumes: fromPromise(({ input: { pod }, signal }) => host.mountVolumes(pod, signal)),
+
+    runSandbox: fromPromise(async ({ input: { pod, attempt }, signal }) => {
+      const config = await sandboxConfig(services, pod, attempt);
+      const id = await turns.take('sandbox', 'RunPodSandbox', () => runPodSandbox(cri, config, signal), signal);
+      observer.remember(id, pod.metadata.uid);
+      return await observer.observeSandbox(id, signal);
+    }),
+
+    stopSandbox: fromPromise(({ input: { id }, signal }) => stopPodSandbox(cri, id, signal)),
+    observePod: fromPromise(({ input, signal }) => observer.observePod(input, signal)),
+    releasePod: fromPromise(({ input: { pod, ...ref }, signal }) => host.releasePod(ref, pod, signal)),
+
+    removePod: fromPromise(async ({ input: { uid, name, namespace, pod, containers, sandboxes }, signal }) => {
+      const ref = { uid, name, namespace };
+      await Promise.all(
+        containers.map(async ({ id, logPath }) => {
+          await removeContainer(cri, id, signal);
+          await host.removeContainerLog(id, logPath);
+        }),
+      );
+      await Promise.all(sandboxes.map(({ id }) => removePodSandbox(cri, id, signal)));
+      await host.removePodData(ref, pod, signal);
+    }),
+  };
+}
+
+/** The effects of an image pull; one set for the whole agent, because its turns are the node's. */
+export function imagePullSlots(services: CriServices, settings: PullSettings): ImagePullSlots {
+  const { cri } = services;
+  const turns = new ImageTurns<{ imageRef: string; sizeBytes: number }>(settings);
+  const inspect = async (image: string, signal: AbortSignal) => {
+    const found = await imageStatus(cri, image, signal);
+    return found && { imageRef: found.id, sizeBytes: Number(found.size) };
+  };
+  return {
+    inspectImage: fromPromise(({ input: { image }, signal }) => inspect(image, signal)),
+    takePullTurn: fromPromise(({ input: { image, podUid }, signal }) => turns.wait(image, podUid, signal)),
+    pullImage: fromPromise(async ({ input: { pod, image }, signal }) => {
+      const config = await sandboxConfig(services, pod, 0);
+      const pull = async (cut: AbortSignal) => {
+        const imageRef = await pullImage(cri, image, config, cut);
+        return { imageRef, sizeBytes: (await inspect(imageRef, cut))?.sizeBytes ?? 0 };
+      };
+      return await turns.pull(image, pod.metadata.uid, pull, signal);
+    }),
+  };
+}
+
+/** The looks of pleg. */
+export function plegSlots({ observer }: Pick<CriServices, 'observer'>): PlegSlots {
+  return {
+    listRuntime: fromPromise(({ signal }) => observer.listRuntime(signal)),
+    observePod: fromPromise(({ input, signal }) => observer.observePod(input, signal)),
+  };
+}
+
+/** The check of runtimeHealth: a runtime that does not say RuntimeReady or NetworkReady lacks it (kubelet.go:updateRuntimeUp). */
+export function runtimeHealthSlots({ cri }: Pick<CriServices, 'cri'>): RuntimeHealthSlots {
+  return {
+    checkRuntime: fromPromise(async ({ signal }) => {
+      const conditions = (await status(cri, signal)).status?.conditions ?? [];
+      const wanted = ['RuntimeReady', 'NetworkReady'] as const;
+      const [runtime, network] = wanted.map((type) => conditions.find((condition) => condition.type === type));
+      const lacking = [runtime, network].flatMap((condition, i) =>
+        condition?.status
+          ? []
+          : [`${wanted[i]}=false reason:${condition?.reason ?? ''} message:${condition?.message ?? ''}`],
+      );
+      return {
+        runtimeReady: runtime?.status === true,
+        networkReady: network?.status === true,
+        message: lacking.join('; '),
+      };
+    }),
+  };
+}
+
+/** Opening and leaving the runtime. */
+export function runtimeSlots({ cri }: Pick<CriServices, 'cri'>, { settleMs }: { settleMs: number }): SyncloopSlots {
+  return {
+    openRuntime: fromPromise(async ({ signal }) => ({ runtimeName: (await version(cri, signal)).runtimeName })),
+    settleEffects: fromPromise(async () => {
+      const over = Promise.withResolvers<void>();
+      const timer = setTimeout(over.resolve, settleMs);
+      await Promise.race([cri.settled(), over.promise]);
+      clearTimeout(timer);
+    }),
+  };
+}

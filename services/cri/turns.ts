@@ -1,0 +1,132 @@
+import { abortedError } from './errors.ts';
+import { TurnLimit } from './turn-limit.ts';
+
+/** `container`: create or start in a pod that has begun. `sandbox`: begin a pod. */
+export type TurnKind = 'sandbox' | 'container';
+
+interface Waiting {
+  kind: TurnKind;
+  begin: () => void;
+}
+
+/**
+ * How long the turn of a pod's step is kept for containers after it, ms: the pod's next step follows within
+ * milliseconds, and must not wait for a whole sandbox of another pod that took the turn in between.
+ */
+const KEEP_MS = 25;
+/** A call that takes longer than this, ms, waits rather than works: its turn goes to others while it goes on. */
+const OVERDUE_MS = 10_000;
+
+export interface Clock {
+  /** Milliseconds, never set back. */
+  now(): number;
+  after(delayMs: number, run: () => void): { cancel(): void };
+}
+
+export const systemClock: Clock = {
+  now: () => performance.now(),
+  after: (delayMs, run) => {
+    const timer = setTimeout(run, delayMs);
+    return { cancel: () => clearTimeout(timer) };
+  },
+};
+
+/**
+ * Bounds how many sandboxes and containers are created and started at a time (docs/adr/0003). Containers go before
+ * sandboxes, so that pods that have begun are finished before others begin; within a kind it is first come, first
+ * served. A call's own deadline runs from the begin of its turn.
+ */
+export class Turns {
+  readonly #limit: TurnLimit;
+  readonly #clock: Clock;
+  readonly #queues: Record<TurnKind, Waiting[]> = { container: [], sandbox: [] };
+  #taken = 0;
+  /** Turns that ended a moment ago and are kept for containers. */
+  readonly #kept: { cancel(): void }[] = [];
+
+  constructor(cores: number, clock: Clock = systemClock) {
+    this.#limit = new TurnLimit(cores);
+    this.#clock = clock;
+  }
+
+  /** Calls under way and waiting, for metrics and for explaining a pod. */
+  get load(): { limit: number; taken: number; waiting: number } {
+    return { limit: this.#limit.value, taken: this.#taken, waiting: this.#waiting };
+  }
+
+  get #waiting(): number {
+    return this.#queues.container.length + this.#queues.sandbox.length;
+  }
+
+  /**
+   * Runs a call when its turn has come.
+   *
+   * @param step names calls of like duration
+   * @param signal ends the wait for the turn; what has begun is the call's own matter
+   * @throws AgentError `CANCELLED` while waiting, and whatever the call throws
+   */
+  async take<T>(kind: TurnKind, step: string, call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    await this.#turn(kind, signal);
+    const began = this.#clock.now();
+    let held = true;
+    const giveBack = (keep: boolean) => {
+      if (held) this.#giveBack(keep);
+      held = false;
+    };
+    const overdue = this.#clock.after(OVERDUE_MS, () => giveBack(false));
+    try {
+      return await call();
+    } finally {
+      overdue.cancel();
+      this.#limit.observe(step, this.#clock.now() - began, this.#waiting > 0);
+      giveBack(true);
+    }
+  }
+
+  #turn(kind: TurnKind, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return Promise.reject(abortedError(`waiting for a ${kind}'s turn`));
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = {
+        kind,
+        begin: () => {
+          signal.removeEventListener('abort', leave);
+          resolve();
+        },
+      };
+      const leave = () => {
+        const queue = this.#queues[kind];
+        queue.splice(queue.indexOf(waiting), 1);
+        reject(abortedError(`waiting for a ${kind}'s turn`));
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      this.#queues[kind].push(waiting);
+      this.#admit();
+    });
+  }
+
+  #giveBack(keep: boolean): void {
+    this.#taken -= 1;
+    if (keep) {
+      const kept = this.#clock.after(KEEP_MS, () => {
+        this.#kept.splice(this.#kept.indexOf(kept), 1);
+        this.#admit();
+      });
+      this.#kept.push(kept);
+    }
+    this.#admit();
+  }
+
+  #admit(): void {
+    while (this.#taken < this.#limit.value && this.#queues.container.length > 0) {
+      this.#kept.shift()?.cancel();
+      this.#begin('container');
+    }
+    while (this.#taken + this.#kept.length < this.#limit.value && this.#queues.sandbox.length > 0)
+      this.#begin('sandbox');
+  }
+
+  #begin(kind: TurnKind): void {
+    this.#taken += 1;
+    this.#queues[kind].shift()?.begin();
+  }
+}
