@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, test } from '@jest/globals';
 import { containerMachine } from '../../machines/pod/container.machine.ts';
 import type { ContainerDesired, CreateContainerInput } from '../../machines/pod/container.types.ts';
 import { currentSandbox, instance } from '../support/fixtures.ts';
