@@ -61,6 +61,7 @@ export function initialContext(input: PodInput): PodContext {
     stoppedSandboxes: [],
     busy: [],
     failures: 0,
+    status: pod.status,
   };
 }
 
@@ -78,8 +79,9 @@ export function learn(context: PodContext, event: PodEvent | ChildFailed): Parti
       const { pod } = event;
       const known = { ...context, pod };
       const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
-      if (!deletionTimestamp) return { pod };
-      return { pod, termination: terminationOf(known, { gracePeriodSeconds: deletionGracePeriodSeconds }, now) };
+      const kept = { ...pod, status: pod.status ?? context.pod.status };
+      if (!deletionTimestamp) return { pod: kept };
+      return { pod: kept, termination: terminationOf(known, { gracePeriodSeconds: deletionGracePeriodSeconds }, now) };
     }
     case 'pod.terminate':
       return { termination: terminationOf(context, event.request, now) };

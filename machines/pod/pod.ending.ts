@@ -64,13 +64,30 @@ export const terminated = podSetup.createStateConfig({
       invoke: {
         src: 'releasePod',
         input: ({ context }) => ({ ...ref(context), pod: context.orphan ? undefined : context.pod }),
-        onDone: { target: 'finished', actions: ['succeed', 'release', 'replan', 'reportReleased'] },
+        onDone: { target: 'reporting', actions: ['succeed', 'release', 'replan'] },
         onError: { target: 'waitingToRelease', actions: failed('FailedKillPod', 'error releasing pod: ') },
       },
     },
     waitingToRelease: {
       description: 'Something could not be given back; waits before the next try.',
       after: { podRetry: 'releasing' },
+    },
+    reporting: {
+      description: 'Keeps how the pod ended, so that a later agent does not run it again.',
+      invoke: {
+        src: 'recordEnd',
+        input: ({ context }) => ({ ...ref(context), status: context.status }),
+        onDone: { target: 'finished', actions: 'reportReleased' },
+        onError: {
+          target: 'waitingToReport',
+          actions: failed('FailedSync', 'the end of the pod could not be recorded: '),
+        },
+      },
+    },
+    waitingToReport: {
+      description: 'The end could not be kept; waits before the next try, unless the pod is gone from its source.',
+      always: { guard: 'isRemoved', target: 'finished', actions: 'reportReleased' },
+      after: { podRetry: 'reporting' },
     },
     finished: {
       description: 'The end is reported; containers and logs stay to be read until the pod is gone from its source.',

@@ -19,6 +19,7 @@ const slots: PodSlots = {
   stopSandbox: slot('stopSandbox'),
   observePod: slot('observePod'),
   releasePod: slot('releasePod'),
+  recordEnd: slot('recordEnd'),
   removePod: slot('removePod'),
 };
 
@@ -127,7 +128,7 @@ export const podSetup = setup({
           }));
         }
       }
-      const status = statusOf(context, now);
+      const status = statusOf({ ...context, plan }, now);
       if (!status || sameJson(status, context.status)) return;
       enqueue.assign({ status });
       enqueue(() => context.parent.send({ type: 'pod.status', uid: context.uid, status }));

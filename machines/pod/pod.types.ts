@@ -94,6 +94,11 @@ export interface PodSlots {
   observePod: Slot<PodRef, ObservedPod>;
   /** Volumes unmounted, cgroup removed. Idempotent. */
   releasePod: Slot<PodRef & { pod?: DesiredPod }, void>;
+  /**
+   * Keeps the pod's terminal status as a fact, so that an agent that is started later knows that the pod is over even
+   * when nothing of it is left in the runtime.
+   */
+  recordEnd: Slot<PodRef & { status: PodStatus | undefined }, void>;
   /** Containers, sandboxes, log directory and pod directory of a pod that is gone. Idempotent. */
   removePod: Slot<PodRef & { pod?: DesiredPod; containers: ObservedContainer[]; sandboxes: ObservedSandbox[] }, void>;
 }

@@ -148,8 +148,23 @@ export const syncloopSetup = setup({
         if (again) entries = { ...entries, [uid]: { ...(entries[uid] as PodEntry), again: { pod, source } } };
         else {
           const empty = { uid, name, namespace, sandboxes: [], containers: [], at: context.listedAt ?? 0 };
-          const entry = { uid, name, namespace, source, pod, ending: false, released: false, waitsFor: predecessorUid };
-          spawnPod(entry, pod, context.observed[uid] ?? empty, predecessorUid);
+          const entry = {
+            uid,
+            name,
+            namespace,
+            source,
+            pod,
+            status: context.ended[uid],
+            ending: false,
+            released: false,
+            waitsFor: predecessorUid,
+          };
+          spawnPod(
+            entry,
+            entry.status ? { ...pod, status: entry.status } : pod,
+            context.observed[uid] ?? empty,
+            predecessorUid,
+          );
         }
       }
       for (const { uid, observed } of plan.orphans) {

@@ -21,6 +21,8 @@ export interface SourceSet {
 export interface SyncloopInput {
   env: AgentEnv;
   nodeName: string;
+  /** Terminal statuses that were kept by an earlier agent, by pod UID. */
+  ended: Record<string, PodStatus>;
   /**
    * Sources that were configured; nothing is judged absent before each has delivered once. With none at all nothing is
    * ever judged absent: an agent that was told of no pods ends none.

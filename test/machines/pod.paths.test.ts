@@ -134,6 +134,7 @@ const report = walk(podMachine, {
       fail('UNAVAILABLE'),
     ],
     releasePod: [ok(), fail('EBUSY')],
+    recordEnd: [ok(), fail('ENOSPC')],
     removePod: [ok(), fail('EBUSY')],
     container: (_call, run) => {
       const { plan, observed: seen } = run.snapshot.context;

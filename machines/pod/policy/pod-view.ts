@@ -82,12 +82,17 @@ export function statusOf(facts: PodFacts, now: number): PodStatus | undefined {
     waiting: facts.waiting,
     previous: facts.status,
     failed: facts.termination?.failed,
-    terminating: facts.termination !== undefined,
-    released: facts.released,
+    terminating: facts.termination !== undefined || isOver(facts),
+    released: facts.released || isOver(facts),
     hostIPs: facts.hostIPs,
     runtimeName: facts.runtimeName,
     now,
   });
+}
+
+/** Everything that the pod was to run has ended for good, whether or not its end was reported before. */
+function isOver({ plan, observed }: PodFacts): boolean {
+  return plan?.finished === true && !anyRunning(observed);
 }
 
 /** Containers that run, or of which the runtime cannot say that they do not. */

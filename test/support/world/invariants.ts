@@ -30,9 +30,10 @@ export class Invariants {
     if (phase) this.#phases.set(uid, phase);
   }
 
-  /** The pod's actor ended. It may come again under the same UID. */
+  /** Every trace of the pod was removed: if its manifest comes again, its life begins anew. */
   gone(uid: string): void {
     this.#phases.delete(uid);
+    for (const key of [...this.#attempts.keys()]) if (key.startsWith(`${uid}/`)) this.#attempts.delete(key);
   }
 
   #judge(line: LedgerLine): void {

@@ -14,8 +14,9 @@ const BUSY_MS = 10 * 60_000;
 const SETTLE_MS = 25 * 60_000;
 
 /** Runs the whole agent through a random life: pods come, change and go, calls fail, the agent and the runtime die. */
-export async function runScenario(seed: number): Promise<Verdict> {
+export async function runScenario(seed: number, trace?: (line: string) => void): Promise<Verdict> {
   const world = new World(seed);
+  if (trace) world.trace = trace;
   const { random, runtime, clock } = world;
   world.stream = random.chance(0.7);
   runtime.images.add('present:1');
@@ -56,7 +57,9 @@ export async function runScenario(seed: number): Promise<Verdict> {
 function act(world: World): void {
   const { random, runtime } = world;
   const origin = `/manifests/${random.between(0, 4)}.yaml`;
-  switch (random.between(0, 11)) {
+  const what = random.between(0, 11);
+  world.trace?.(`${world.clock.elapsed} act ${what} ${origin}`);
+  switch (what) {
     case 0:
     case 1:
       world.put(origin, manifest(world, random.between(0, 4)));

@@ -1,7 +1,7 @@
 import { createActor, fromCallback, fromPromise, type ActorRefFrom, type InspectionEvent } from 'xstate';
 import { AgentError } from '../../../machines/agent-error.types.ts';
 import type { RecordedEvent } from '../../../machines/agent.types.ts';
-import type { DesiredPod } from '../../../machines/kubernetes.types.ts';
+import type { DesiredPod, PodStatus } from '../../../machines/kubernetes.types.ts';
 import { runtimeHealthMachine } from '../../../machines/node/runtime-health.machine.ts';
 import { containerMachine } from '../../../machines/pod/container.machine.ts';
 import type { ContainerSlots } from '../../../machines/pod/container.types.ts';
@@ -13,7 +13,12 @@ import { housekeepingMachine } from '../../../machines/syncloop/housekeeping.mac
 import { inspectionMachine } from '../../../machines/syncloop/inspection.machine.ts';
 import { plegMachine } from '../../../machines/syncloop/pleg.machine.ts';
 import { podSourceMachine } from '../../../machines/syncloop/pod-source.machine.ts';
-import type { PodSourceSlots, RawManifest, WatchManifestsEvent } from '../../../machines/syncloop/pod-source.types.ts';
+import type {
+  PodSourceSlots,
+  RawManifest,
+  WatchManifestsEvent,
+  WatchManifestsInput,
+} from '../../../machines/syncloop/pod-source.types.ts';
 import { decodeManifest } from '../../../machines/syncloop/policy/decode-pod.ts';
 import { syncloopMachine } from '../../../machines/syncloop/syncloop.machine.ts';
 import type { PlegSlots, WatchRuntimeEvent } from '../../../machines/syncloop/syncloop.types.ts';
@@ -44,18 +49,27 @@ export class World {
   /** Log directories outlive a pod's runtime state: highest attempt by uid/container. */
   readonly logs = new Map<string, number>();
   readonly events: RecordedEvent[] = [];
+  /** Terminal statuses that the agent kept, by pod UID. */
+  readonly facts = new Map<string, PodStatus>();
   agent: ActorRefFrom<typeof syncloopMachine> | undefined;
   /** Uncaught errors of the root: each is a bug. */
   readonly crashes: unknown[] = [];
   /** The runtime has an event stream. */
   stream = true;
   hostFails = 0;
+  /** Told of every call of the runtime and every state that an actor enters. */
+  trace: ((line: string) => void) | undefined;
   #watchers = new Set<() => void>();
 
   constructor(seed: number) {
     this.random = new Random(seed);
     this.runtime = new SimRuntime(this.clock, this.random);
     this.invariants = new Invariants(this.runtime, this.specs);
+    const judge = this.runtime.onLedger;
+    this.runtime.onLedger = (line) => {
+      this.trace?.(`${line.at} runtime ${JSON.stringify(line)}`);
+      judge?.(line);
+    };
   }
 
   /** Writes a manifest; the watch tells of it a moment later. Returns the pod as the agent will know it. */
@@ -80,7 +94,7 @@ export class World {
 
   /** Pods that the folder asks for now. */
   desired(): DesiredPod[] {
-    return [...this.manifests].flatMap(
+    return [...this.manifests].sort().flatMap(
       ([origin, text]) => decodeManifest(text, origin, { nodeName: NODE, source: 'file' }).pods,
     );
   }
@@ -92,6 +106,7 @@ export class World {
       input: {
         env: { now: this.clock.now, random: this.random.next },
         nodeName: NODE,
+        ended: Object.fromEntries(this.facts),
         sources: [{ source: 'file', location: '/manifests', periodMs: 20_000 }],
         settings: {
           pod: {
@@ -113,9 +128,9 @@ export class World {
         if (event.type === '@xstate.event') {
           const { event: sent } = event as { event: { type: string; uid?: string; status?: { phase?: string } } };
           if (sent.type === 'pod.status') this.invariants.status(sent.uid ?? '', sent.status?.phase);
-          if (sent.type.startsWith('xstate.done.actor.pod.')) this.invariants.gone(sent.type.split('pod.')[1] ?? '');
           if (sent.type.startsWith('xstate.error.actor.') && !this.#isSlot(sent.type)) this.crashes.push(sent);
         }
+        if (this.trace && event.type === '@xstate.microstep') this.trace(describe(this.clock.elapsed, event));
         inspect?.(event);
       },
     });
@@ -286,11 +301,16 @@ export class World {
           this.cgroups.delete(input.uid);
         }),
       ),
+      recordEnd: fromPromise(({ input: { uid, status } }) =>
+        host('record', () => void (status && this.facts.set(uid, status))),
+      ),
       removePod: fromPromise(async ({ input }) => {
         for (const { id } of input.sandboxes)
           await alive(runtime.call('RemovePodSandbox', () => runtime.removeSandbox(id)));
         await host('remove', () => {
           this.disk.delete(input.uid);
+          this.facts.delete(input.uid);
+          this.invariants.gone(input.uid);
           for (const key of [...this.logs.keys()]) if (key.startsWith(`${input.uid}/`)) this.logs.delete(key);
         });
       }),
@@ -306,14 +326,14 @@ export class World {
         alive(Promise.resolve([...this.manifests].sort().map(([origin, text]): RawManifest => ({ origin, text })))),
       ),
     };
-    const watchRuntime = fromCallback<{ type: string }, unknown>(({ sendBack }) => {
+    const watchRuntime = fromCallback<{ type: string }, Record<string, never>>(({ sendBack }) => {
       const send = (event: WatchRuntimeEvent) => !life.dead && sendBack(event);
       if (!this.stream) return void send({ type: 'stream.lost', message: 'this runtime has no event stream' });
       send({ type: 'stream.opened', kind: 'cri' });
       runtime.onEvent = (event) => send({ type: 'runtime.event', event });
       return () => (runtime.onEvent = undefined);
     });
-    const watchManifests = fromCallback<{ type: string }, unknown>(({ sendBack }) => {
+    const watchManifests = fromCallback<{ type: string }, WatchManifestsInput>(({ sendBack }) => {
       const tell = () => !life.dead && sendBack({ type: 'manifests.changed' } satisfies WatchManifestsEvent);
       this.#watchers.add(tell);
       return () => this.#watchers.delete(tell);
@@ -379,4 +399,19 @@ export class World {
       if (c.podUid === uid && c.state === 'running')
         this.invariants.breaches.push(`${this.clock.elapsed} ms: ${what} while ${uid}/${c.name} runs`);
   }
+}
+
+/** One step of one actor, in one line. */
+function describe(elapsed: number, event: InspectionEvent): string {
+  const {
+    actorRef,
+    snapshot,
+    event: cause,
+  } = event as unknown as {
+    actorRef: { id: string; _parent?: { id: string } };
+    snapshot: { value?: unknown };
+    event: { type: string };
+  };
+  const parent = actorRef._parent?.id;
+  return `${elapsed} ${parent ? `${parent}/` : ''}${actorRef.id} ${cause.type} → ${JSON.stringify(snapshot.value)}`;
 }

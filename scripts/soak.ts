@@ -1,0 +1,26 @@
+import { parseArgs } from 'node:util';
+import { runScenario } from '../test/support/world/scenario.ts';
+
+/**
+ * Runs random lives of the whole agent until one fails or the count is done: `npm run soak -- --first 1000 --count 5000`.
+ * One seed with `--trace` prints every call of the runtime and every state that a pod enters.
+ */
+const { values } = parseArgs({
+  options: {
+    first: { type: 'string', default: '1' },
+    count: { type: 'string', default: '2000' },
+    trace: { type: 'boolean', default: false },
+    'keep-going': { type: 'boolean', default: false },
+  },
+});
+const first = Number(values.first);
+let failed = 0;
+for (let seed = first; seed < first + Number(values.count); seed++) {
+  const { problems } = await runScenario(seed, values.trace ? (line) => console.log(line) : undefined);
+  if (!problems.length) continue;
+  failed++;
+  console.log(`seed ${seed}:\n  ${problems.slice(0, 8).join('\n  ')}`);
+  if (!values['keep-going']) break;
+}
+console.log(`${failed} of ${values.count} seeds failed`);
+process.exitCode = failed ? 1 : 0;
