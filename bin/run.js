@@ -3,7 +3,8 @@
 import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import * as nodeModule from 'node:module';
-import { fileURLToPath } from 'node:url';
+import process from 'node:process';
+import { fileURLToPath, URL } from 'node:url';
 
 const LEAST = 24;
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));

@@ -8,6 +8,7 @@ import { applyFlags, flagsWithoutField, readFlags, type GivenFlags } from './app
 import { gateEnabled, gateNamed } from './gates.ts';
 import { mergePatch, originOf, shownOrigin, type Origins } from './merge.ts';
 import { ConfigError, describe, type Problem } from './problem.ts';
+import { quickstartLayer } from './quickstart.ts';
 import { readDocument } from './read-document.ts';
 import { RULES } from './rules/index.ts';
 import { SCHEMA, type JsonObject } from './schema.ts';
@@ -20,6 +21,8 @@ export interface LoadedConfig {
   /** One line each, with file and field. */
   warnings: string[];
   gate(name: string): boolean;
+  /** `--quickstart` was given. */
+  quickstart: boolean;
 }
 
 /** The files that loading reads; replaced in tests. */
@@ -47,6 +50,11 @@ export function loadConfig({ argv, files = DISK }: { argv: readonly string[]; fi
   const given = readFlags(argv);
   const flags = flagsWithoutField(given);
   const state: State = { merged: {}, origins: {}, warnings: [...given.warnings], problems: [] };
+  if (given.values.get('quickstart') === true) {
+    const layer = quickstartLayer(process.env);
+    mergePatch(state.merged, layer.config, 'flag:--quickstart', state.origins);
+    if (!given.values.has('root-dir')) flags.rootDir = layer.flags.rootDir;
+  }
   const strict = given.values.get('strict-config') === true;
   if (flags.config) {
     const file = resolve(flags.config);
@@ -138,5 +146,5 @@ function finish(state: State, given: GivenFlags, flags: KubeletFlags): LoadedCon
       );
   }
   warnings.push(...noEffect(merged, origins, given.values));
-  return { config, flags, origins, warnings, gate };
+  return { config, flags, origins, warnings, gate, quickstart: given.values.get('quickstart') === true };
 }

@@ -1,0 +1,38 @@
+import type { Pod, PodStatus } from '../../machines/kubernetes.types.ts';
+
+/**
+ * What the servers show. Objects are never changed once they are given out: a change is a new object, so that what was
+ * serialised can be kept as long as the object is the same.
+ */
+export interface AgentView {
+  healthy(): { ok: boolean; reason?: string };
+  pods(): readonly PodView[];
+  /** The root actors of the agent. */
+  actors(): readonly ActorNode[];
+}
+
+/** A pod and its status as the agent knows it, which stands above a status in the pod itself. */
+export interface PodView {
+  pod: Pod;
+  status?: PodStatus;
+}
+
+/** An actor of the running agent as `statelet ps` draws it. */
+export interface ActorNode {
+  id: string;
+  /** The machine's name, or the name of the effect. */
+  machine: string;
+  /** `syncing.active`; of parallel states with `, ` between; an effect: active, done or error. */
+  state: string;
+  /** Since when it is in that state, milliseconds since the epoch. */
+  since: number;
+  children: ActorNode[];
+}
+
+/** Where a server tells of trouble that it goes on in spite of. */
+export type ServerLog = (level: 'info' | 'warn' | 'error', message: string) => void;
+
+/** A server that was started; `close` ends open connections too. */
+export interface RunningServer {
+  close(): Promise<void>;
+}
