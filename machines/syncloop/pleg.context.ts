@@ -9,7 +9,7 @@ import type { PlegCounters } from './syncloop.types.ts';
 interface Unlocated {
   event?: RuntimeEvent;
   uid?: string;
-  /** Listings that did not show it. */
+  /** Listings that did not show it; sets how long the next one is waited for. */
   tries: number;
 }
 
@@ -37,6 +37,11 @@ export interface PlegContext extends PlegInput {
 
 /** Listings after which something that none of them shows is forgotten: it is not a pod's, or gone again. */
 const MOST_TRIES = 5;
+/**
+ * What is made or started begins as if so many listings had been in vain: it is mostly the agent's own doing, of which the
+ * pod learns from the call. An end or a request is urgent.
+ */
+const PATIENT_TRIES = 3;
 /** Bound of what is remembered in a flood of unknown ids; a listing finds the rest by itself. */
 const MOST_UNLOCATED = 1000;
 
@@ -60,10 +65,11 @@ export function initialContext(input: PlegInput): PlegContext {
 export const fewestTries = ({ unlocated }: PlegContext): number =>
   Math.min(MOST_TRIES, ...Object.values(unlocated).map(({ tries }) => tries));
 
-const remember = (unlocated: PlegContext['unlocated'], key: string, entry: Omit<Unlocated, 'tries'>) =>
-  unlocated[key] === undefined && Object.keys(unlocated).length >= MOST_UNLOCATED
-    ? unlocated
-    : { ...unlocated, [key]: { ...entry, tries: 0 } };
+const remember = (unlocated: PlegContext['unlocated'], key: string, entry: Omit<Unlocated, 'tries'>) => {
+  if (unlocated[key] === undefined && Object.keys(unlocated).length >= MOST_UNLOCATED) return unlocated;
+  const isPatient = entry.event?.kind === 'created' || entry.event?.kind === 'started';
+  return { ...unlocated, [key]: { ...entry, tries: isPatient ? PATIENT_TRIES : 0 } };
+};
 
 /** A request for a look at a pod: done now where the pod is known, else after a listing that shows it. */
 export function afterRequest(context: PlegContext, uid: string): Partial<PlegContext> {

@@ -195,7 +195,7 @@ describe('pleg', () => {
 
   test('a burst of events of unknown containers needs one listing, which finds where they are', () => {
     const run = settled('a');
-    for (let i = 0; i < 5000; i++) run.send(event(run, 'started', `new-${i}`));
+    for (let i = 0; i < 5000; i++) run.send(event(run, 'stopped', `new-${i}`));
     run.send(event(run, 'stopped', 'b-app'));
     expect(Object.keys(run.snapshot.context.unlocated)).toHaveLength(1000);
     expect(run.untilTimer()).toBe(50);
@@ -207,7 +207,7 @@ describe('pleg', () => {
 
   test('what no listing shows is looked for five times, ever more seldom; news is not held up by it', () => {
     const run = settled('a');
-    run.send(event(run, 'started', 'foreign'));
+    run.send(event(run, 'stopped', 'foreign'));
     for (const wait of [50, 100, 200]) {
       expect(run.untilTimer()).toBe(wait);
       run.advance(wait);
@@ -222,6 +222,15 @@ describe('pleg', () => {
     }
     expect(run.snapshot.value).toBe('waitingToAudit');
     expect(run.snapshot.context.unlocated).toEqual({});
+  });
+
+  test('the start of something unknown, mostly the agent’s own doing, is gathered for longer; an end is not', () => {
+    const run = settled('a');
+    for (let i = 0; i < 100; i++) run.send(event(run, 'started', `new-${i}`));
+    expect(run.untilTimer()).toBe(400);
+    run.advance(10);
+    run.send(event(run, 'stopped', 'b-app'));
+    expect(run.untilTimer()).toBe(50);
   });
 
   test('a pod that pleg does not know yet is looked at after a listing that shows it', () => {
