@@ -99,8 +99,8 @@ function configured<T>(make: () => T): T {
   }
 }
 
-/** The effects of a pod: those of the runtime here, those of the node by the host. */
-export function podSlots(services: CriServices): PodSlots {
+/** The effects of a pod: those of the runtime here, those of the node by the host. Its facts (`recordEnd`) are not here. */
+export function podSlots(services: CriServices): Omit<PodSlots, 'recordEnd'> {
   const { cri, host, observer, turns } = services;
   return {
     ensureCgroup: fromPromise(({ input: { pod }, signal }) => host.ensureCgroup(pod, signal)),

@@ -1,0 +1,44 @@
+import { Metadata, status } from '@grpc/grpc-js';
+import type { ServiceError } from '@grpc/grpc-js';
+import { describe, expect, test } from '@jest/globals';
+import { criError, isNotFound, isUnimplemented } from '../../../services/cri/errors.ts';
+
+function failure(code: status, details: string): ServiceError {
+  return Object.assign(new Error(`${code} ${details}`), { code, details, metadata: new Metadata() });
+}
+
+describe('a gRPC failure becomes an AgentError once', () => {
+  test.each([
+    [status.NOT_FOUND, 'container "3f2c": not found', 'NOT_FOUND', false],
+    [status.UNIMPLEMENTED, 'unknown method GetContainerEvents', 'UNIMPLEMENTED', false],
+    [status.INVALID_ARGUMENT, 'malformed', 'INVALID_ARGUMENT', false],
+    [status.FAILED_PRECONDITION, 'container is not created', 'FAILED_PRECONDITION', false],
+    [status.UNAVAILABLE, 'connection refused', 'UNAVAILABLE', true],
+    [status.RESOURCE_EXHAUSTED, 'message too large', 'RESOURCE_EXHAUSTED', true],
+    [status.UNKNOWN, 'failed to set up network', 'UNKNOWN', true],
+    [status.UNKNOWN, 'RegistryUnavailable: the registry is away', 'RegistryUnavailable', true],
+    [status.UNKNOWN, 'SignatureValidationFailed: bad key', 'SignatureValidationFailed', true],
+    [
+      status.UNKNOWN,
+      'failed to reserve container name "a_b_0": name "a_b_0" is reserved for "3f2c"',
+      'NameReserved',
+      true,
+    ],
+    [status.UNKNOWN, 'error reserving ctr name k8s_a for id 3f2c: name is reserved', 'NameReserved', true],
+  ])('status %d, %j is %s', (code, details, reason, transient) => {
+    const error = criError(failure(code, details), 'CreateContainer');
+    expect(error).toMatchObject({ op: 'CreateContainer', reason, transient, message: details });
+  });
+
+  test('a deadline says which call was not answered', () => {
+    const error = criError(failure(status.DEADLINE_EXCEEDED, 'Deadline exceeded after 10s'), 'ContainerStatus');
+    expect(error).toMatchObject({ reason: 'DEADLINE_EXCEEDED', transient: true });
+    expect(error.message).toContain('ContainerStatus: the runtime did not answer in time');
+  });
+
+  test('the questions that callers ask', () => {
+    expect(isNotFound(criError(failure(status.NOT_FOUND, 'gone'), 'StopContainer'))).toBe(true);
+    expect(isNotFound(criError(failure(status.UNKNOWN, 'not found'), 'StopContainer'))).toBe(false);
+    expect(isUnimplemented(criError(failure(status.UNIMPLEMENTED, 'no'), 'RuntimeConfig'))).toBe(true);
+  });
+});

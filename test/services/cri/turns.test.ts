@@ -1,0 +1,166 @@
+import { describe, expect, test } from '@jest/globals';
+import { TurnLimit } from '../../../services/cri/turn-limit.ts';
+import { Turns } from '../../../services/cri/turns.ts';
+import type { TurnKind } from '../../../services/cri/turns.ts';
+import { FakeClock } from './fake-clock.ts';
+
+const never = new AbortController().signal;
+const settle = () => new Promise((done) => setImmediate(done));
+
+/** A limiter with calls that end on command; `begun` is the order in which they began. */
+function rig(cores = 1) {
+  const clock = new FakeClock();
+  const turns = new Turns(cores, clock);
+  const begun: string[] = [];
+  const ends = new Map<string, { resolve: () => void; reject: (error: Error) => void }>();
+  const ask = (kind: TurnKind, name: string, signal = never) =>
+    turns.take(
+      kind,
+      kind,
+      () => {
+        begun.push(name);
+        const { promise, resolve, reject } = Promise.withResolvers<void>();
+        ends.set(name, { resolve, reject });
+        return promise;
+      },
+      signal,
+    );
+  const end = async (name: string) => {
+    ends.get(name)?.resolve();
+    await settle();
+  };
+  return { clock, turns, begun, ends, ask, end };
+}
+
+describe('turns for creating sandboxes and containers', () => {
+  test('no more than the limit are under way at once, first come first served', async () => {
+    const { begun, ask, end, clock } = rig();
+    for (const name of ['s1', 's2', 's3', 's4']) void ask('sandbox', name);
+    await settle();
+    expect(begun).toEqual(['s1', 's2']);
+    await end('s2');
+    clock.advance(25);
+    await settle();
+    expect(begun).toEqual(['s1', 's2', 's3']);
+  });
+
+  test('a container of a pod that has begun goes before a new sandbox', async () => {
+    const { begun, ask, end } = rig();
+    for (const name of ['s1', 's2', 's3']) void ask('sandbox', name);
+    void ask('container', 'c1');
+    await settle();
+    await end('s1');
+    expect(begun).toEqual(['s1', 's2', 'c1']);
+  });
+
+  test('the turn of a finished step is kept a moment for the next step of its pod', async () => {
+    const { begun, ask, end, clock } = rig();
+    for (const name of ['s1', 's2', 's3']) void ask('sandbox', name);
+    await settle();
+    await end('s1');
+    expect(begun).toEqual(['s1', 's2']);
+    clock.advance(10);
+    void ask('container', 'c1');
+    await settle();
+    expect(begun).toEqual(['s1', 's2', 'c1']);
+    clock.advance(1000);
+    await settle();
+    expect(begun).toEqual(['s1', 's2', 'c1']);
+  });
+
+  test('a wait can be given up and passes nothing on', async () => {
+    const { begun, ask, end, turns, clock } = rig();
+    const giveUp = new AbortController();
+    void ask('sandbox', 's1');
+    void ask('sandbox', 's2');
+    const waiting = ask('sandbox', 's3', giveUp.signal);
+    void ask('sandbox', 's4');
+    giveUp.abort();
+    await expect(waiting).rejects.toMatchObject({ reason: 'CANCELLED' });
+    await end('s1');
+    clock.advance(25);
+    await settle();
+    expect(begun).toEqual(['s1', 's2', 's4']);
+    expect(turns.load).toMatchObject({ taken: 2, waiting: 0 });
+  });
+
+  test('a call that has begun is not ended by the signal', async () => {
+    const { ask, end } = rig();
+    const giveUp = new AbortController();
+    const call = ask('sandbox', 's1', giveUp.signal);
+    await settle();
+    giveUp.abort();
+    await end('s1');
+    await expect(call).resolves.toBeUndefined();
+  });
+
+  test('a call that fails gives its turn back', async () => {
+    const { begun, ask, ends, clock } = rig();
+    const failing = ask('sandbox', 's1');
+    void ask('sandbox', 's2');
+    void ask('sandbox', 's3');
+    await settle();
+    ends.get('s1')?.reject(new Error('refused'));
+    await expect(failing).rejects.toThrow('refused');
+    clock.advance(25);
+    await settle();
+    expect(begun).toEqual(['s1', 's2', 's3']);
+  });
+
+  test('calls that hang lend their turns to others, and give nothing back when they end', async () => {
+    const { begun, ask, end, turns, clock } = rig();
+    for (const name of ['s1', 's2', 's3', 's4', 's5']) void ask('sandbox', name);
+    await settle();
+    clock.advance(10_000);
+    await settle();
+    expect(begun).toEqual(['s1', 's2', 's3', 's4']);
+    await end('s1');
+    await end('s2');
+    clock.advance(25);
+    await settle();
+    expect(begun).toHaveLength(4);
+    expect(turns.load.taken).toBe(2);
+  });
+});
+
+describe('the number of turns follows the latency', () => {
+  const feed = (limit: TurnLimit, latencyMs: number, samples: number, wanted = true) => {
+    for (let i = 0; i < 4 * samples; i += 1) limit.observe('RunPodSandbox', latencyMs, wanted);
+  };
+
+  test('it begins at twice the cores, and never below two', () => {
+    expect(new TurnLimit(2).value).toBe(4);
+    expect(new TurnLimit(1).value).toBe(2);
+    expect(new TurnLimit(0).value).toBe(2);
+  });
+
+  test('it grows while calls take no longer, to four times the cores', () => {
+    const limit = new TurnLimit(2);
+    feed(limit, 100, 1);
+    expect(limit.value).toBe(5);
+    feed(limit, 100, 20);
+    expect(limit.value).toBe(8);
+  });
+
+  test('it shrinks to two while calls take several times as long as the best', () => {
+    const limit = new TurnLimit(2);
+    feed(limit, 100, 1, false);
+    feed(limit, 1000, 20);
+    expect(limit.value).toBe(2);
+  });
+
+  test('it stays where the latency is between, and where nobody waits', () => {
+    const limit = new TurnLimit(2);
+    feed(limit, 100, 1, false);
+    feed(limit, 250, 10);
+    feed(limit, 1000, 10, false);
+    expect(limit.value).toBe(4);
+  });
+
+  test('each kind of call is measured by itself', () => {
+    const limit = new TurnLimit(2);
+    for (let i = 0; i < 4; i += 1) limit.observe('CreateContainer', 10, false);
+    feed(limit, 300, 1, false);
+    expect(limit.value).toBe(4);
+  });
+});
