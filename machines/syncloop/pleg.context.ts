@@ -1,4 +1,5 @@
 import type { ActorRefFrom } from 'xstate';
+import type { PodRef } from '../pod/pod.types.ts';
 import type { ObservedPod, RuntimeEvent, RuntimeListing } from '../runtime.types.ts';
 import type { inspectionMachine } from './inspection.machine.ts';
 import type { InspectionReport, PlegInput } from './pleg.types.ts';
@@ -32,7 +33,7 @@ export interface PlegContext extends PlegInput {
   /** Pods of the first listing that were not looked at yet; undefined before it. */
   unseen?: string[];
   /** A listing that the parent was not told of yet. */
-  owed?: { at: number; uids: string[] };
+  owed?: { at: number; uids: string[]; pods: PodRef[] };
 }
 
 /** Listings after which something that none of them shows is forgotten: it is not a pod's, or gone again. */
@@ -122,7 +123,11 @@ export function afterListing(context: PlegContext, listing: RuntimeListing): Par
     auditing: false,
     failures: 0,
     unseen: context.unseen ?? uids,
-    owed: { at: listing.at, uids },
+    owed: {
+      at: listing.at,
+      uids,
+      pods: listing.pods.map(({ uid, name, namespace }) => ({ uid, name, namespace })),
+    },
   };
 }
 

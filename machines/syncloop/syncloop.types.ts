@@ -1,6 +1,6 @@
 import type { AgentEnv, EventHappened } from '../agent.types.ts';
 import type { DesiredPod, PodStatus } from '../kubernetes.types.ts';
-import type { PodReport, PodSettings } from '../pod/pod.types.ts';
+import type { PodRef, PodReport, PodSettings } from '../pod/pod.types.ts';
 import type { ObservedPod, RuntimeEvent, RuntimeListing } from '../runtime.types.ts';
 import type { Slot } from '../slot.types.ts';
 
@@ -52,8 +52,11 @@ export interface SyncloopSettings {
 /** pleg → syncloop. */
 export type PlegReport =
   | { type: 'runtime.observed'; pod: ObservedPod }
-  /** A whole listing ended; `uids` are all pods in it. Pods known before and not in it are gone from the runtime. */
-  | { type: 'runtime.listed'; at: number; uids: string[] }
+  /**
+   * A whole listing ended; `uids` are all pods in it, `pods` says what they are called. Pods known before and not in it are
+   * gone from the runtime; one that is in it and was never observed (it could not be looked at yet) still holds its name.
+   */
+  | { type: 'runtime.listed'; at: number; uids: string[]; pods: PodRef[] }
   | { type: 'runtime.listFailed'; message: string }
   | EventHappened;
 

@@ -118,14 +118,19 @@ describe('pleg', () => {
       inspectionOf(run, 'b'),
       says({ type: 'inspection.failed', uid: 'b', message: 'no answer', failures: 1 }),
     );
-    expect(run.parent.sent.at(-1)).toEqual({ type: 'runtime.listed', at: T0, uids: ['a', 'b', 'c'] });
+    expect(run.parent.sent.at(-1)).toEqual({
+      type: 'runtime.listed',
+      at: T0,
+      uids: ['a', 'b', 'c'],
+      pods: ['a', 'b', 'c'].map((uid) => ({ uid, name: uid, namespace: 'default' })),
+    });
     expect(run.parent.events()).toEqual(['Warning FailedSync error determining status: no answer']);
   });
 
   test('an empty runtime is told as listed at once', () => {
     const run = start();
     run.settle('listRuntime', listing(run));
-    expect(run.parent.sent).toEqual([{ type: 'runtime.listed', at: T0, uids: [] }]);
+    expect(run.parent.sent).toEqual([{ type: 'runtime.listed', at: T0, uids: [], pods: [] }]);
   });
 
   test('a listing that finds the pods of the one before does not have them looked at again', () => {
