@@ -46,6 +46,7 @@ export async function effect<T>(
   outer: AbortSignal | undefined,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
+  if (outer?.aborted) throw stopped(op, 'CANCELLED', `${op}: no longer wanted`);
   const inner = new AbortController();
   let giveUp: () => void = () => undefined;
   const given = new Promise<never>((_resolve, reject) => {
@@ -58,9 +59,7 @@ export async function effect<T>(
     deadlineMs,
   );
   outer?.addEventListener('abort', cancel, { once: true });
-  if (outer?.aborted) cancel();
   try {
-    inner.signal.throwIfAborted();
     return await Promise.race([work(inner.signal), given]);
   } catch (error) {
     throw hostError(error, op);

@@ -10,6 +10,8 @@ import { sweepLeftovers } from './sweep.ts';
 import { readTerminationMessage } from './termination-message.ts';
 import { refuseMounted, setUpVolumes, tearDownVolumes } from './volumes/index.ts';
 
+export { isCgroupV2 } from './cgroup/index.ts';
+export { endedPods } from './ended-pods.ts';
 export { createFactStore } from './facts.ts';
 export { podSourceSlots } from './manifests/index.ts';
 export { nodeInfo } from './node-info.ts';

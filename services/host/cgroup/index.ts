@@ -140,3 +140,8 @@ async function openHierarchies(settings: CgroupSettings): Promise<Opened> {
   };
   return { hierarchies, burstable, qosParents };
 }
+
+/** Whether the node's controllers are in the one tree of cgroup v2; false on v1 and hybrid nodes. */
+export async function isCgroupV2(): Promise<boolean> {
+  return findHierarchies(await readMounts()).version === 2;
+}

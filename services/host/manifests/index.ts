@@ -1,5 +1,5 @@
 import { fromCallback, fromPromise, type EventObject } from 'xstate';
-import type { PodSourceSlots, RawManifest } from '../../../machines/syncloop/pod-source.types.ts';
+import type { PodSourceSlots, RawManifest, WatchManifestsInput } from '../../../machines/syncloop/pod-source.types.ts';
 import type { WatchSlot } from '../../../machines/slot.types.ts';
 import { effect } from '../effect.ts';
 import { readFiles } from './read-files.ts';
@@ -29,11 +29,11 @@ export function readManifests(
 
 /** The pod source's effects. A URL is not watched, only read again. */
 export function podSourceSlots(options: { headers?: Record<string, string[]> } = {}): PodSourceSlots & {
-  watchManifests: WatchSlot<{ location: string }>;
+  watchManifests: WatchSlot<WatchManifestsInput>;
 } {
   return {
     readManifests: fromPromise(({ input, signal }) => readManifests(input.location, options.headers ?? {}, signal)),
-    watchManifests: fromCallback<EventObject, { location: string }>(({ input, sendBack }) =>
+    watchManifests: fromCallback<EventObject, WatchManifestsInput>(({ input, sendBack }) =>
       isUrl(input.location) ? undefined : watchLocation(input.location, sendBack),
     ),
   };

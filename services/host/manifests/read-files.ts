@@ -16,7 +16,7 @@ const AT_ONCE = 16;
  */
 export async function readFiles(location: string): Promise<RawManifest[]> {
   const stats = await ifThere(stat(location));
-  if (!stats) return [{ origin: location, error: 'does not exist' }];
+  if (!stats) return [{ origin: location, error: 'does not exist', missing: true }];
   if (!stats.isDirectory()) return [await readManifest(location)].flatMap((manifest) => manifest ?? []);
   const names = (await readdir(location)).filter((name) => !name.startsWith('.')).sort();
   const manifests: RawManifest[] = [];
