@@ -52,7 +52,7 @@ export async function rotateLogs(
  * Rotates one log: excess files go, older ones are compressed, the live one is renamed and the runtime told to open a new
  * one; where it cannot, the rename is undone. The newest rotated file stays plain for readers that follow it.
  */
-export async function rotateContainerLog(
+async function rotateContainerLog(
   log: { id: string; path: string; maxFiles: number; reopen: RotateLogsInput['reopen']; now: Date },
   signal: AbortSignal,
 ): Promise<void> {
