@@ -1,12 +1,121 @@
-import { AgentError } from '../machines/agent-error.types.ts';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createActor } from 'xstate';
+import type { RecordedEvent } from '../machines/agent.types.ts';
+import { connectCri } from '../services/cri/client.ts';
+import { cgroupDriverOf } from '../services/cri/cgroup-driver.ts';
+import { hostResolver } from '../services/cri/host-resolver.ts';
+import type { CgroupSettings } from '../services/host/host.types.ts';
+import { Observer } from '../services/cri/observe.ts';
+import { Turns } from '../services/cri/turns.ts';
+import { createFactStore, createPodHost, endedPods, isCgroupV2, nodeInfo } from '../services/host/index.ts';
+import {
+  controlSocketPath,
+  createActorTracker,
+  serveControlSocket,
+  serveHealthz,
+  serveReadOnly,
+} from '../services/server/index.ts';
+import { agentView } from './agent-view.ts';
+import { agentClock } from './clock.ts';
+import { durationMs } from './config/duration.ts';
 import type { LoadedConfig } from './config/load-config.ts';
+import { createLogger } from './logger.ts';
+import { agentMachine } from './machine.ts';
+import { cgroupSettings, configSettings, hostPaths, podSources, pullSettings, syncloopSettings } from './settings.ts';
 
-/** The composition root. */
+/** Longest wait for calls in flight when the agent is asked to stop, ms. */
+const SETTLE_MS = 5_000;
+
+/**
+ * The composition root: configuration → log → clients → slots → machines → the root actor, and the servers that show it.
+ * Resolves when the agent has drained; containers go on running.
+ *
+ * @throws AgentError where the agent cannot start with this configuration on this node
+ */
 export async function runAgent(loaded: LoadedConfig): Promise<void> {
-  throw new AgentError({
-    op: 'compose the agent',
-    reason: 'NotComposed',
-    message: `the agent for ${loaded.flags.rootDir} is not composed yet`,
-    transient: false,
+  const { config, flags } = loaded;
+  const { log, flush } = createLogger({
+    format: config.logging.format as 'text' | 'json',
+    verbosity: config.logging.verbosity,
   });
+  for (const warning of loaded.warnings) log.warn(warning);
+  const now = agentClock();
+  const node = await nodeInfo();
+  const nodeName = flags.hostnameOverride || node.nodeName;
+  const guest = loaded.quickstart ? await (await import('./quickstart.ts')).quickstart(loaded, log) : undefined;
+  const cri = connectCri({
+    runtimeEndpoint: guest?.endpoint ?? config.containerRuntimeEndpoint,
+    imageEndpoint: guest ? undefined : config.imageServiceEndpoint || undefined,
+    runtimeRequestTimeoutMs: durationMs(config.runtimeRequestTimeout),
+  });
+  const driver = config.cgroupDriver as CgroupSettings['driver'];
+  const paths = hostPaths(loaded);
+  await mkdir(join(paths.rootDir, 'pods'), { recursive: true, mode: 0o750 });
+  const cgroupDriver = config.cgroupsPerQOS ? await cgroupDriverOf(cri, driver, (m) => log.warn(m)) : driver;
+  const host = createPodHost({ paths, cgroup: cgroupSettings(loaded, cgroupDriver), logger: log });
+  await host.checkCgroups();
+  const ended = endedPods(createFactStore(paths, log));
+  const record = (event: RecordedEvent) => {
+    const { type, reason, message, pod, fieldPath } = event;
+    log[type === 'Warning' ? 'warn' : 'info'](
+      { reason, pod: pod && `${pod.namespace}/${pod.name}`, fieldPath },
+      message,
+    );
+  };
+  const machine = agentMachine({
+    cri,
+    host,
+    observer: new Observer(cri, host, now),
+    turns: new Turns(node.cores),
+    settings: configSettings(loaded, node, await isCgroupV2()),
+    resolver: hostResolver(config.resolvConf ?? '', ({ metadata }, message) =>
+      record({ type: 'Warning', reason: 'DNSConfigForming', message, pod: metadata }),
+    ),
+    now,
+    pulls: pullSettings(loaded),
+    recordEnd: ended.recordEnd,
+    manifestHeaders: config.staticPodURLHeader ?? {},
+    settleMs: SETTLE_MS,
+  });
+  const tracker = createActorTracker(now);
+  const agent = createActor(machine, {
+    id: 'syncloop',
+    inspect: tracker.inspect,
+    input: {
+      env: { now, random: Math.random },
+      nodeName,
+      ended: await ended.load(),
+      sources: podSources(loaded),
+      settings: syncloopSettings(loaded, node),
+    },
+  });
+  agent.on('event.happened', ({ event }) => record(event));
+  const over = Promise.withResolvers<void>();
+  agent.subscribe({ complete: over.resolve, error: over.reject });
+
+  const view = agentView(agent, () => [tracker.tree(agent)]);
+  const tell = (level: 'info' | 'warn' | 'error', message: string) => log[level](message);
+  const servers = [await serveControlSocket(controlSocketPath(flags.rootDir), view)];
+  if (config.healthzPort)
+    servers.push(serveHealthz({ host: config.healthzBindAddress, port: config.healthzPort, view, log: tell }));
+  if (config.enableServer && config.readOnlyPort)
+    servers.push(serveReadOnly({ host: config.address, port: config.readOnlyPort, view, log: tell }));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.once(signal, () => {
+      log.info(`${signal}: draining; containers go on running`);
+      agent.send({ type: 'agent.drain' });
+    });
+  guest?.show(agent);
+  log.info({ node: nodeName, runtime: guest?.endpoint ?? config.containerRuntimeEndpoint }, 'statelet starts');
+  agent.start();
+  try {
+    await over.promise;
+  } finally {
+    await Promise.all(servers.map((server) => server.close()));
+    cri.close();
+    await guest?.stop();
+    log.info('statelet has stopped');
+    flush();
+  }
 }

@@ -1,6 +1,7 @@
 import type { ActorRefFrom } from 'xstate';
 import type { DesiredPod } from '../kubernetes.types.ts';
 import type { podMachine } from '../pod/pod.machine.ts';
+import type { PodRef } from '../pod/pod.types.ts';
 import type { ObservedPod } from '../runtime.types.ts';
 import type { housekeepingMachine } from './housekeeping.machine.ts';
 import type { plegMachine } from './pleg.machine.ts';
@@ -20,7 +21,8 @@ export interface SyncloopContext extends SyncloopInput {
   observed: Record<string, ObservedPod>;
   /** When the last whole listing began, and the pods in it. */
   listedAt?: number;
-  listedUids: string[];
+  listed: PodRef[];
+  listedPods: { uid: string; name: string; namespace: string }[];
   entries: Record<string, PodEntry>;
   pods: Record<string, ActorRefFrom<typeof podMachine>>;
   pleg?: ActorRefFrom<typeof plegMachine>;
@@ -58,14 +60,15 @@ export function collect(
         return { observed: { ...context.observed, [pod.uid]: pod } };
       return {
         observed: without(context.observed, pod.uid),
-        listedUids: context.listedUids.filter((uid) => uid !== pod.uid),
+        listed: context.listed.filter(({ uid }) => uid !== pod.uid),
       };
     }
     case 'runtime.listed': {
       const stays = ([uid, pod]: [string, ObservedPod]) => event.uids.includes(uid) || pod.at > event.at;
       return {
         listedAt: event.at,
-        listedUids: event.uids,
+        listed: event.pods,
+        listedPods: event.pods,
         observed: Object.fromEntries(Object.entries(context.observed).filter(stays)),
       };
     }

@@ -173,7 +173,13 @@ export const syncloopSetup = setup({
       }
       if (entries !== context.entries) enqueue.assign({ entries });
       if (sourcesReady(context) && context.housekeeping) {
-        const keep = [...new Set([...Object.keys(entries), ...Object.keys(context.observed), ...context.listedUids])];
+        const keep = [
+          ...new Set([
+            ...Object.keys(entries),
+            ...Object.keys(context.observed),
+            ...context.listed.map(({ uid }) => uid),
+          ]),
+        ];
         enqueue.sendTo(context.housekeeping, { type: 'housekeeping.keep', keep });
       }
     }),
@@ -200,7 +206,7 @@ export const syncloopSetup = setup({
         pods: without(context.pods, uid),
         entries: without(context.entries, uid),
         observed: without(context.observed, uid),
-        listedUids: context.listedUids.filter((u) => u !== uid),
+        listed: context.listed.filter((ref) => ref.uid !== uid),
       });
     }),
     /** A child threw: told as an event, and made anew from what is observed. */

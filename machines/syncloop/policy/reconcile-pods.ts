@@ -1,5 +1,6 @@
 import type { DesiredPod } from '../../kubernetes.types.ts';
 import { sameJson } from '../../pod/policy/same-json.ts';
+import type { PodRef } from '../../pod/pod.types.ts';
 import type { ObservedPod } from '../../runtime.types.ts';
 import type { PodEntry, SourceName } from '../syncloop.types.ts';
 
@@ -8,8 +9,9 @@ export interface ReconcileInput {
   /** Last whole answer of each source that has delivered. */
   desired: Readonly<Partial<Record<SourceName, DesiredPod[]>>>;
   observed: Readonly<Record<string, ObservedPod>>;
-  /** Pods that the last listing had; those without an observation are not to be judged yet. */
-  listedUids: readonly string[];
+  /** Pods that the last listing had; those without an observation are not to be judged yet, but hold their names. */
+  listed: readonly PodRef[];
+  listedPods: readonly { uid: string; name: string; namespace: string }[];
   /** Every configured source delivered and the runtime was listed: absence may be judged (ARCHITECTURE rule 8). */
   sourcesReady: boolean;
 }
@@ -22,6 +24,8 @@ export interface ReconcilePlan {
   update: { uid: string; pod: DesiredPod; source: SourceName }[];
   /** New, or come again under the UID of one that is ending (`again`). */
   add: { uid: string; pod: DesiredPod; source: SourceName; predecessorUid?: string; again: boolean }[];
+  /** They wait for a pod that is gone without a word: it was listed and could never be looked at. */
+  freed: string[];
   /** Only the runtime knows them. */
   orphans: { uid: string; observed: ObservedPod }[];
 }
@@ -49,10 +53,11 @@ const nothing = (o: ObservedPod) => o.sandboxes.length === 0 && o.containers.len
 
 /**
  * Compares what the sources want with the pods that have an entry. Removal and orphans wait for all sources; adding does
- * not. A new pod whose name another pod still holds (an entry not yet released, or a pod of the runtime) waits for it.
+ * not. A new pod whose name another pod still holds (an entry not yet released, or a pod of the runtime, looked at or
+ * not) waits for it.
  */
 export function reconcilePods(input: ReconcileInput): ReconcilePlan {
-  const plan: ReconcilePlan = { remove: [], update: [], add: [], orphans: [] };
+  const plan: ReconcilePlan = { remove: [], update: [], add: [], freed: [], orphans: [] };
   const wanted = new Map<string, { pod: DesiredPod; source: SourceName }>();
   for (const source of ['file', 'http', 'api'] as const)
     for (const pod of input.desired[source] ?? [])
@@ -64,24 +69,34 @@ export function reconcilePods(input: ReconcileInput): ReconcilePlan {
     if (!wanted.has(uid) && entry.again && input.sourcesReady) plan.remove.push(uid);
   }
 
+  const listed = new Map(input.listed.map((ref) => [ref.uid, ref]));
   const holders = new Map<string, string>();
+  for (const ref of input.listed) if (!input.entries[ref.uid]) holders.set(fullName(ref), ref.uid);
   for (const o of Object.values(input.observed))
     if (!nothing(o) && !input.entries[o.uid]) holders.set(fullName(o), o.uid);
   for (const e of Object.values(input.entries)) if (!e.released) holders.set(fullName(e), e.uid);
 
+  const unseen = new Set(
+    input.listedPods
+      .filter(({ uid }) => input.listedUids.includes(uid) && !input.observed[uid] && !input.entries[uid])
+      .map(fullName),
+  );
   for (const [uid, { pod, source }] of wanted) {
     const entry = input.entries[uid];
     if (entry?.ending) {
       if (!entry.again) plan.add.push({ uid, pod, source, again: true });
     } else if (entry?.pod) {
       if (!samePod(entry.pod, pod)) plan.update.push({ uid, pod, source });
-    } else if (input.observed[uid] || !input.listedUids.includes(uid)) {
+    } else if (input.observed[uid] || (!listed.has(uid) && !unseen.has(fullName(pod.metadata)))) {
       const holder = holders.get(fullName(pod.metadata));
       const predecessorUid = holder !== uid ? holder : undefined;
       holders.set(fullName(pod.metadata), uid);
       plan.add.push({ uid, pod, source, predecessorUid, again: false });
     }
   }
+
+  for (const { uid, waitsFor } of Object.values(input.entries))
+    if (waitsFor && !input.entries[waitsFor] && !input.observed[waitsFor] && !listed.has(waitsFor)) plan.freed.push(uid);
 
   if (input.sourcesReady)
     for (const observed of Object.values(input.observed))

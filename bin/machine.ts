@@ -1,0 +1,58 @@
+import { fromPromise } from 'xstate';
+import { runtimeHealthMachine } from '../machines/node/runtime-health.machine.ts';
+import { containerMachine } from '../machines/pod/container.machine.ts';
+import { imagePullMachine } from '../machines/pod/image-pull.machine.ts';
+import { podMachine } from '../machines/pod/pod.machine.ts';
+import type { PodSlots } from '../machines/pod/pod.types.ts';
+import { housekeepingMachine } from '../machines/syncloop/housekeeping.machine.ts';
+import { inspectionMachine } from '../machines/syncloop/inspection.machine.ts';
+import { plegMachine } from '../machines/syncloop/pleg.machine.ts';
+import { podSourceMachine } from '../machines/syncloop/pod-source.machine.ts';
+import { syncloopMachine } from '../machines/syncloop/syncloop.machine.ts';
+import type { PullSettings } from '../services/cri/image-turns.ts';
+import {
+  containerSlots,
+  imagePullSlots,
+  plegSlots,
+  podSlots,
+  runtimeHealthSlots,
+  runtimeSlots,
+  type CriServices,
+} from '../services/cri/index.ts';
+import { watchRuntime } from '../services/cri/watch-runtime.ts';
+import { podSourceSlots } from '../services/host/index.ts';
+
+export interface MachineServices extends CriServices {
+  now: () => number;
+  pulls: PullSettings;
+  recordEnd: PodSlots['recordEnd'];
+  /** Sent with requests for manifests (--manifest-url-header). */
+  manifestHeaders: Record<string, string[]>;
+  /** Longest wait for calls in flight at a drain, ms. */
+  settleMs: number;
+}
+
+/** Every chart with its slots filled, from the leaves to the root. */
+export function agentMachine(services: MachineServices) {
+  const { cri, host, observer, now } = services;
+  const imagePull = imagePullMachine.provide({ actors: imagePullSlots(services, services.pulls) });
+  const container = containerMachine.provide({ actors: { ...containerSlots(services), imagePull } });
+  const pod = podMachine.provide({ actors: { ...podSlots(services), recordEnd: services.recordEnd, container } });
+  const { listRuntime, observePod } = plegSlots(services);
+  const inspection = inspectionMachine.provide({ actors: { observePod } });
+  const watch = watchRuntime(cri, (id) => observer.podUidOf(id), now);
+  return syncloopMachine.provide({
+    actors: {
+      ...runtimeSlots(services, { settleMs: services.settleMs }),
+      pod,
+      pleg: plegMachine.provide({ actors: { listRuntime, inspection, watchRuntime: watch } }),
+      podSource: podSourceMachine.provide({ actors: podSourceSlots({ headers: services.manifestHeaders }) }),
+      runtimeHealth: runtimeHealthMachine.provide({ actors: runtimeHealthSlots(services) }),
+      housekeeping: housekeepingMachine.provide({
+        actors: {
+          sweep: fromPromise(async ({ input, signal }) => ({ removed: await host.sweep(new Set(input.keep), signal) })),
+        },
+      }),
+    },
+  });
+}

@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import type { SourceSettings, SyncloopSettings } from '../machines/syncloop/syncloop.types.ts';
+import type { PullSettings } from '../services/cri/image-turns.ts';
+import type { ConfigSettings } from '../services/cri/configs.ts';
+import type { CgroupSettings, HostPaths } from '../services/host/host.types.ts';
+import type { NodeInfo } from '../services/host/node-info.ts';
+import { durationMs } from './config/duration.ts';
+import type { LoadedConfig } from './config/load-config.ts';
+
+/** kubelet.go:initialCrashLoopBackOff, MaxCrashLoopBackOff and, by gate, their reduced values. */
+const CRASH_INITIAL_MS = 10_000;
+const CRASH_MAX_MS = 300_000;
+const REDUCED_CRASH_INITIAL_MS = 1_000;
+const REDUCED_CRASH_MAX_MS = 60_000;
+
+/** Where the agent keeps things; the legacy links are made only beside the kubelet's own log root. */
+export function hostPaths({ config, flags, quickstart }: LoadedConfig): HostPaths {
+  const containerLogsDir = quickstart ? undefined : '/var/log/containers';
+  return { rootDir: flags.rootDir, podLogsDir: config.podLogsDir, containerLogsDir };
+}
+
+export function cgroupSettings({ config }: LoadedConfig, driver: CgroupSettings['driver']): CgroupSettings {
+  return {
+    perQos: config.cgroupsPerQOS,
+    root: config.cgroupRoot || '/',
+    driver,
+    cpuCFSQuota: config.cpuCFSQuota,
+    cpuCFSQuotaPeriod: durationMs(config.cpuCFSQuotaPeriod) * 1000,
+    podPidsLimit: config.podPidsLimit,
+  };
+}
+
+export function configSettings({ config, flags }: LoadedConfig, node: NodeInfo, cgroupV2: boolean): ConfigSettings {
+  return {
+    cpuCFSQuota: config.cpuCFSQuota,
+    cpuCFSQuotaPeriodUs: durationMs(config.cpuCFSQuotaPeriod) * 1000,
+    memoryCapacityBytes: node.memoryCapacityBytes,
+    memoryOomGroup: cgroupV2 && config.singleProcessOOMKill !== true,
+    seccompDefault: config.seccompDefault,
+    seccompDir: join(flags.rootDir, 'seccomp'),
+  };
+}
+
+export function pullSettings({ config }: LoadedConfig): PullSettings {
+  const { serializeImagePulls, maxParallelImagePulls, registryPullQPS, registryBurst } = config;
+  return { serializeImagePulls, maxParallelImagePulls, registryPullQPS, registryBurst };
+}
+
+/** Crash back-off, ms (kubelet.go:newCrashLoopBackOff): a configured maximum lowers the initial wait too. */
+export function crashBackoff({ config, gate }: Pick<LoadedConfig, 'config' | 'gate'>): {
+  initialMs: number;
+  maxMs: number;
+} {
+  const reduced = gate('ReduceDefaultCrashLoopBackOffDecay');
+  const configured = config.crashLoopBackOff.maxContainerRestartPeriod;
+  const maxMs =
+    gate('KubeletCrashLoopBackOffMax') && configured !== undefined
+      ? durationMs(configured)
+      : reduced
+        ? REDUCED_CRASH_MAX_MS
+        : CRASH_MAX_MS;
+  return { initialMs: Math.min(maxMs, reduced ? REDUCED_CRASH_INITIAL_MS : CRASH_INITIAL_MS), maxMs };
+}
+
+export function podSources({ config }: LoadedConfig): SourceSettings[] {
+  const sources: SourceSettings[] = [];
+  const { staticPodPath, staticPodURL } = config;
+  if (staticPodPath)
+    sources.push({ source: 'file', location: staticPodPath, periodMs: durationMs(config.fileCheckFrequency) });
+  if (staticPodURL)
+    sources.push({ source: 'http', location: staticPodURL, periodMs: durationMs(config.httpCheckFrequency) });
+  return sources;
+}
+
+/** Periods are the kubelet's (test/facts/constants.tsv). */
+export function syncloopSettings(loaded: LoadedConfig, node: NodeInfo): SyncloopSettings {
+  const { initialMs, maxMs } = crashBackoff(loaded);
+  return {
+    pod: {
+      backoffInitialMs: initialMs,
+      backoffMaxMs: maxMs,
+      retryMs: 1_000,
+      podRetryMs: 10_000,
+      hostIPs: loaded.flags.nodeIp ? loaded.flags.nodeIp.split(',') : node.hostIPs,
+      runtimeName: '',
+    },
+    pleg: { listPeriodMs: 1_000, auditPeriodMs: 300_000 },
+    healthPeriodMs: 5_000,
+    housekeepingPeriodMs: 2_000,
+    pauseInitialMs: 100,
+    pauseMaxMs: 5_000,
+  };
+}
