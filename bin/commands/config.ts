@@ -12,6 +12,7 @@ export default class Config extends StateletCommand {
     '<%= config.bin %> config --config /etc/kubernetes/kubelet.yaml',
     '<%= config.bin %> config --config-dir /etc/kubernetes/kubelet.conf.d --output table',
   ];
+  static override usage = 'config [--output yaml|json|table] [--origin] [FLAGS OF RUN]';
   static override flags = {
     output: Flags.string({ options: [...OUTPUTS], default: 'yaml', description: 'form of the output' }),
     origin: Flags.boolean({ description: 'also say where each value came from (always in a table)' }),

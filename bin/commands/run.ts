@@ -10,6 +10,7 @@ export default class Run extends StateletCommand {
     '<%= config.bin %> run --pod-manifest-path /etc/kubernetes/manifests --fail-cgroupv1=false -v 4',
     '<%= config.bin %> run --quickstart',
   ];
+  static override usage = 'run [FLAGS]';
   static override flags = flagsOfRun();
 
   async run(): Promise<void> {

@@ -50,7 +50,8 @@ export function loadConfig({ argv, files = DISK }: { argv: readonly string[]; fi
   const given = readFlags(argv);
   const flags = flagsWithoutField(given);
   const state: State = { merged: {}, origins: {}, warnings: [...given.warnings], problems: [] };
-  if (given.values.get('quickstart') === true) {
+  const quickstart = given.values.get('quickstart') === true;
+  if (quickstart) {
     const layer = quickstartLayer(process.env);
     mergePatch(state.merged, layer.config, 'flag:--quickstart', state.origins);
     if (!given.values.has('root-dir')) flags.rootDir = layer.flags.rootDir;
@@ -66,7 +67,7 @@ export function loadConfig({ argv, files = DISK }: { argv: readonly string[]; fi
       mergeFile(state, file, 'drop-in', strict, files);
   if (state.problems.length) throw new ConfigError(state.problems);
   if (flags.config) fillMerged(state);
-  return finish(state, given, flags);
+  return finish(state, given, flags, quickstart);
 }
 
 interface State {
@@ -122,10 +123,10 @@ function attempt<T>(state: State, file: string, read: () => T): T | undefined {
   }
 }
 
-function finish(state: State, given: GivenFlags, flags: KubeletFlags): LoadedConfig {
+function finish(state: State, given: GivenFlags, flags: KubeletFlags, quickstart: boolean): LoadedConfig {
   const { merged, origins, warnings } = state;
   applyFlags(merged, origins, given, (name) => name === 'feature-gates');
-  warnings.push(...applyDefaults(merged, origins, !flags.config));
+  warnings.push(...applyDefaults(merged, origins, !flags.config && !quickstart));
   applyFlags(merged, origins, given, (name) => name !== 'feature-gates');
   const config = merged as unknown as KubeletConfiguration;
   const gate = (name: string) => gateEnabled(name, config.featureGates);
@@ -146,5 +147,5 @@ function finish(state: State, given: GivenFlags, flags: KubeletFlags): LoadedCon
       );
   }
   warnings.push(...noEffect(merged, origins, given.values));
-  return { config, flags, origins, warnings, gate, quickstart: given.values.get('quickstart') === true };
+  return { config, flags, origins, warnings, gate, quickstart };
 }

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { isMap, isScalar, isSeq, parseAllDocuments, type Node } from 'yaml';
 import { ConfigError } from './problem.ts';
 import { isObject, joinPath, type Json, type JsonObject } from './schema.ts';
@@ -26,7 +27,8 @@ export function readDocument(file: string, bytes: Uint8Array): ReadDocument {
   };
   const expected = `accepted is apiVersion: ${API_VERSION} with kind: ${KIND}`;
   if (bytes.length > MAX_BYTES) fail(`is ${bytes.length} bytes long: accepted are up to ${MAX_BYTES}`);
-  const text = decodeText(bytes) ?? fail('is not UTF-8 text: accepted is YAML or JSON in UTF-8');
+  if (!isUtf8(bytes)) fail('is not UTF-8 text: accepted is YAML or JSON in UTF-8');
+  const text = new TextDecoder().decode(bytes);
   if (!text.trim()) fail(`is empty: ${expected}`);
   const documents = parseAllDocuments(text, {
     version: '1.1',
@@ -37,7 +39,7 @@ export function readDocument(file: string, bytes: Uint8Array): ReadDocument {
         (tag) => typeof tag === 'string' || (tag.tag !== 'tag:yaml.org,2002:timestamp' && tag.format !== 'TIME'),
       ),
   });
-  if (!('length' in documents) || !documents.length) return fail(`has no document in it: ${expected}`);
+  if (!('length' in documents) || !documents.length) return fail(`has nothing but comments in it: ${expected}`);
   const filled = documents.filter((d) => d.contents !== null && !(isScalar(d.contents) && d.contents.value === null));
   const broken = documents.flatMap((d) => d.errors)[0];
   if (broken) fail(`is not YAML: ${broken.message.split('\n')[0]}`);
@@ -55,15 +57,6 @@ export function readDocument(file: string, bytes: Uint8Array): ReadDocument {
   const duplicates: string[] = [];
   findDuplicates(first.contents, '', duplicates);
   return { document, duplicates, more: rest.length };
-}
-
-function decodeText(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    if (error instanceof TypeError) return undefined;
-    throw error;
-  }
 }
 
 /** Undefined where aliases make it endless or huge. */
