@@ -22,7 +22,6 @@ export interface SyncloopContext extends SyncloopInput {
   /** When the last whole listing began, and the pods in it. */
   listedAt?: number;
   listed: PodRef[];
-  listedPods: { uid: string; name: string; namespace: string }[];
   entries: Record<string, PodEntry>;
   pods: Record<string, ActorRefFrom<typeof podMachine>>;
   pleg?: ActorRefFrom<typeof plegMachine>;
@@ -68,7 +67,6 @@ export function collect(
       return {
         listedAt: event.at,
         listed: event.pods,
-        listedPods: event.pods,
         observed: Object.fromEntries(Object.entries(context.observed).filter(stays)),
       };
     }

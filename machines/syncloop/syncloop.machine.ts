@@ -14,7 +14,6 @@ export const syncloopMachine = syncloopSetup.createMachine({
     problems: {},
     observed: {},
     listed: [],
-    listedPods: [],
     entries: {},
     pods: {},
     failures: 0,

@@ -221,12 +221,13 @@ export const syncloopSetup = setup({
       enqueue.raise({ type: 'child.respawn', id: actorId }, { delay: 'respawn' });
       const uid = uidOf(actorId);
       if (!context.pods[uid]) return;
+      const { name = '', namespace = '' } = context.entries[uid] ?? {};
       // Forgotten but for its being there: it is added again, or ended as an orphan, once it is seen afresh.
       enqueue.assign({
         pods: without(context.pods, uid),
         entries: without(context.entries, uid),
         observed: without(context.observed, uid),
-        listedUids: [...context.listedUids, uid],
+        listed: [...context.listed, { uid, name, namespace }],
       });
     }),
     askForPod: ({ context }, id: string) => context.pleg?.send({ type: 'pod.inspect', uid: uidOf(id) }),

@@ -1,4 +1,5 @@
 import type { DesiredPod } from '../../kubernetes.types.ts';
+import { anyRunning } from '../../pod/policy/pod-view.ts';
 import { sameJson } from '../../pod/policy/same-json.ts';
 import type { PodRef } from '../../pod/pod.types.ts';
 import type { ObservedPod } from '../../runtime.types.ts';
@@ -11,7 +12,6 @@ export interface ReconcileInput {
   observed: Readonly<Record<string, ObservedPod>>;
   /** Pods that the last listing had; those without an observation are not to be judged yet, but hold their names. */
   listed: readonly PodRef[];
-  listedPods: readonly { uid: string; name: string; namespace: string }[];
   /** Every configured source delivered and the runtime was listed: absence may be judged (ARCHITECTURE rule 8). */
   sourcesReady: boolean;
 }
@@ -24,8 +24,6 @@ export interface ReconcilePlan {
   update: { uid: string; pod: DesiredPod; source: SourceName }[];
   /** New, or come again under the UID of one that is ending (`again`). */
   add: { uid: string; pod: DesiredPod; source: SourceName; predecessorUid?: string; again: boolean }[];
-  /** They wait for a pod that is gone without a word: it was listed and could never be looked at. */
-  freed: string[];
   /** Only the runtime knows them. */
   orphans: { uid: string; observed: ObservedPod }[];
 }
@@ -49,15 +47,17 @@ function samePod(a: DesiredPod, b: DesiredPod): boolean {
   return a === b || sameJson(shown(a), shown(b));
 }
 
+/** Its containers go on in any case: no other pod of its name can have come before it. */
+const runs = (o: ObservedPod | undefined) => o !== undefined && anyRunning(o);
 const nothing = (o: ObservedPod) => o.sandboxes.length === 0 && o.containers.length === 0;
 
 /**
  * Compares what the sources want with the pods that have an entry. Removal and orphans wait for all sources; adding does
- * not. A new pod whose name another pod still holds (an entry not yet released, or a pod of the runtime, looked at or
- * not) waits for it.
+ * not. A new pod whose name another pod still holds (an entry not yet released, or a pod of the runtime) waits for it; where
+ * nobody could look at that one yet, it is not added before.
  */
 export function reconcilePods(input: ReconcileInput): ReconcilePlan {
-  const plan: ReconcilePlan = { remove: [], update: [], add: [], freed: [], orphans: [] };
+  const plan: ReconcilePlan = { remove: [], update: [], add: [], orphans: [] };
   const wanted = new Map<string, { pod: DesiredPod; source: SourceName }>();
   for (const source of ['file', 'http', 'api'] as const)
     for (const pod of input.desired[source] ?? [])
@@ -69,34 +69,25 @@ export function reconcilePods(input: ReconcileInput): ReconcilePlan {
     if (!wanted.has(uid) && entry.again && input.sourcesReady) plan.remove.push(uid);
   }
 
-  const listed = new Map(input.listed.map((ref) => [ref.uid, ref]));
+  const unseen = new Set(input.listed.filter(({ uid }) => !input.observed[uid] && !input.entries[uid]).map(fullName));
   const holders = new Map<string, string>();
-  for (const ref of input.listed) if (!input.entries[ref.uid]) holders.set(fullName(ref), ref.uid);
   for (const o of Object.values(input.observed))
     if (!nothing(o) && !input.entries[o.uid]) holders.set(fullName(o), o.uid);
   for (const e of Object.values(input.entries)) if (!e.released) holders.set(fullName(e), e.uid);
 
-  const unseen = new Set(
-    input.listedPods
-      .filter(({ uid }) => input.listedUids.includes(uid) && !input.observed[uid] && !input.entries[uid])
-      .map(fullName),
-  );
   for (const [uid, { pod, source }] of wanted) {
     const entry = input.entries[uid];
     if (entry?.ending) {
       if (!entry.again) plan.add.push({ uid, pod, source, again: true });
     } else if (entry?.pod) {
       if (!samePod(entry.pod, pod)) plan.update.push({ uid, pod, source });
-    } else if (input.observed[uid] || (!listed.has(uid) && !unseen.has(fullName(pod.metadata)))) {
+    } else if (runs(input.observed[uid]) || !unseen.has(fullName(pod.metadata))) {
       const holder = holders.get(fullName(pod.metadata));
       const predecessorUid = holder !== uid ? holder : undefined;
       holders.set(fullName(pod.metadata), uid);
       plan.add.push({ uid, pod, source, predecessorUid, again: false });
     }
   }
-
-  for (const { uid, waitsFor } of Object.values(input.entries))
-    if (waitsFor && !input.entries[waitsFor] && !input.observed[waitsFor] && !listed.has(waitsFor)) plan.freed.push(uid);
 
   if (input.sourcesReady)
     for (const observed of Object.values(input.observed))
