@@ -57,13 +57,13 @@ export function containerSlots(services: CriServices): ContainerSlots {
       const forSandbox = await sandboxConfig(services, pod, sandbox.attempt);
       const config = configured(() => containerConfig(pod, container, { attempt, imageRef, image, mounts }, settings));
       const create = () => createContainer(cri, sandbox.id, config, forSandbox, signal);
-      const id = await turns.take('container', 'CreateContainer', create, signal);
+      const id = await turns.take('container', create, signal);
       observer.remember(id, pod.metadata.uid, sandbox.id);
       return { id };
     }),
 
     startContainer: fromPromise(async ({ input: { pod, container, id }, signal }) => {
-      await turns.take('container', 'StartContainer', () => startContainer(cri, id, signal), signal);
+      await turns.take('container', () => startContainer(cri, id, signal), signal);
       const started = await observer.observeContainer(id, signal);
       if (!started) {
         const message = `container ${id} was removed while it was started`;
@@ -109,7 +109,7 @@ export function podSlots(services: CriServices): Omit<PodSlots, 'recordEnd'> {
 
     runSandbox: fromPromise(async ({ input: { pod, attempt }, signal }) => {
       const config = await sandboxConfig(services, pod, attempt);
-      const id = await turns.take('sandbox', 'RunPodSandbox', () => runPodSandbox(cri, config, signal), signal);
+      const id = await turns.take('sandbox', () => runPodSandbox(cri, config, signal), signal);
       observer.remember(id, pod.metadata.uid);
       return await observer.observeSandbox(id, signal);
     }),

@@ -51,21 +51,17 @@ export class Turns {
 
   /** Calls under way and waiting, for metrics and for explaining a pod. */
   get load(): { limit: number; taken: number; waiting: number } {
-    return { limit: this.#limit.value, taken: this.#taken, waiting: this.#waiting };
-  }
-
-  get #waiting(): number {
-    return this.#queues.container.length + this.#queues.sandbox.length;
+    const { container, sandbox } = this.#queues;
+    return { limit: this.#limit.value, taken: this.#taken, waiting: container.length + sandbox.length };
   }
 
   /**
    * Runs a call when its turn has come.
    *
-   * @param step names calls of like duration
    * @param signal ends the wait for the turn; what has begun is the call's own matter
    * @throws AgentError `CANCELLED` while waiting, and whatever the call throws
    */
-  async take<T>(kind: TurnKind, step: string, call: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  async take<T>(kind: TurnKind, call: () => Promise<T>, signal: AbortSignal): Promise<T> {
     await this.#turn(kind, signal);
     const began = this.#clock.now();
     let held = true;
@@ -78,7 +74,7 @@ export class Turns {
       return await call();
     } finally {
       overdue.cancel();
-      this.#limit.observe(step, this.#clock.now() - began, this.#waiting > 0);
+      if (kind === 'sandbox') this.#limit.observe(this.#clock.now() - began, this.#queues.sandbox.length > 0);
       giveBack(true);
     }
   }

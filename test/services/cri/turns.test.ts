@@ -16,7 +16,6 @@ function rig(cores = 1) {
   const ask = (kind: TurnKind, name: string, signal = never) =>
     turns.take(
       kind,
-      kind,
       () => {
         begun.push(name);
         const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -124,43 +123,46 @@ describe('turns for creating sandboxes and containers', () => {
 });
 
 describe('the number of turns follows the latency', () => {
-  const feed = (limit: TurnLimit, latencyMs: number, samples: number, wanted = true) => {
-    for (let i = 0; i < 4 * samples; i += 1) limit.observe('RunPodSandbox', latencyMs, wanted);
+  /** Samples of four calls while others wait; the latency may depend on the number of turns. */
+  const feed = (limit: TurnLimit, latencyMs: (turns: number) => number, samples: number) => {
+    for (let i = 0; i < 4 * samples; i += 1) limit.observe(latencyMs(limit.value), true);
   };
 
-  test('it begins at twice the cores, and never below two', () => {
+  test('it is twice the cores, and never below two', () => {
     expect(new TurnLimit(2).value).toBe(4);
     expect(new TurnLimit(1).value).toBe(2);
     expect(new TurnLimit(0).value).toBe(2);
   });
 
-  test('it grows while calls take no longer, to four times the cores', () => {
+  test('a busy runtime gets one more on trial, no more', () => {
     const limit = new TurnLimit(2);
-    feed(limit, 100, 1);
-    expect(limit.value).toBe(5);
-    feed(limit, 100, 20);
+    const seen = new Set<number>();
+    for (let i = 0; i < 50; i += 1) {
+      feed(limit, (turns) => 100 * turns, 1);
+      seen.add(limit.value);
+    }
+    expect([...seen]).toEqual([4, 5]);
+  });
+
+  test('a runtime with room gets up to four times the cores', () => {
+    const limit = new TurnLimit(2);
+    feed(limit, () => 100, 40);
     expect(limit.value).toBe(8);
   });
 
-  test('it shrinks to two while calls take several times as long as the best', () => {
+  test('a runtime that became slow gets fewer, down to two, and its share back when it recovers', () => {
     const limit = new TurnLimit(2);
-    feed(limit, 100, 1, false);
-    feed(limit, 1000, 20);
+    feed(limit, () => 100, 1);
+    feed(limit, () => 1000, 5);
     expect(limit.value).toBe(2);
-  });
-
-  test('it stays where the latency is between, and where nobody waits', () => {
-    const limit = new TurnLimit(2);
-    feed(limit, 100, 1, false);
-    feed(limit, 250, 10);
-    feed(limit, 1000, 10, false);
+    feed(limit, () => 100, 2);
     expect(limit.value).toBe(4);
   });
 
-  test('each kind of call is measured by itself', () => {
+  test('calls that nobody waited behind say nothing', () => {
     const limit = new TurnLimit(2);
-    for (let i = 0; i < 4; i += 1) limit.observe('CreateContainer', 10, false);
-    feed(limit, 300, 1, false);
+    feed(limit, () => 100, 1);
+    for (let i = 0; i < 40; i += 1) limit.observe(5000, false);
     expect(limit.value).toBe(4);
   });
 });
