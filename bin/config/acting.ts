@@ -32,6 +32,9 @@ const ACTING_FIELDS: ReadonlySet<string> = new Set([
   'cpuCFSQuotaPeriod',
   'podPidsLimit',
   'crashLoopBackOff.maxContainerRestartPeriod',
+  'resolvConf',
+  'seccompDefault',
+  'singleProcessOOMKill',
   'failCgroupV1',
   'failSwapOn',
   'featureGates',
@@ -59,6 +62,7 @@ const ACTING_GATES: ReadonlySet<string> = new Set([
   'CustomCPUCFSQuotaPeriod',
   'KubeletCrashLoopBackOffMax',
   'KubeletEnsureSecretPulledImages',
+  'ReduceDefaultCrashLoopBackOffDecay',
 ]);
 
 export function fieldActs(path: string): boolean {
