@@ -2,6 +2,7 @@ import { TOP_FIELDS, type JsonObject } from './schema.ts';
 import { originOf, shownOrigin, type Origins } from './merge.ts';
 import { ALL_FLAGS } from './parse-flags.ts';
 import { gateNamed } from './gates.ts';
+import type { FlagRow } from './tables.types.ts';
 
 /** Fields that this version acts on. docs/configuration.md is made of it; setting any other one gives a warning. */
 const ACTING_FIELDS: ReadonlySet<string> = new Set([
@@ -69,6 +70,14 @@ export function fieldActs(path: string): boolean {
   return ACTING_FIELDS.has(path);
 }
 
+export function flagActs({ name, field }: FlagRow): boolean {
+  return field ? fieldActs(field) : ACTING_FLAGS.has(name);
+}
+
+export function gateActs(name: string): boolean {
+  return ACTING_GATES.has(name);
+}
+
 /**
  * One line an origin that names what was set there and has no effect in this version. A gate that the kubelet itself
  * does not ask for is not named: it has no effect there either.
@@ -80,11 +89,9 @@ export function noEffect(config: JsonObject, origins: Origins, given: ReadonlyMa
     const origin = originOf(origins, path);
     if (origin !== 'default' && !origin.startsWith('flag:') && !fieldActs(path)) name(shownOrigin(origin), path);
   }
-  for (const flag of ALL_FLAGS)
-    if (given.has(flag.name) && !(flag.field ? fieldActs(flag.field) : ACTING_FLAGS.has(flag.name)))
-      name('command line', `--${flag.name}`);
+  for (const flag of ALL_FLAGS) if (given.has(flag.name) && !flagActs(flag)) name('command line', `--${flag.name}`);
   for (const gate of Object.keys(config['featureGates'] ?? {}))
-    if (!ACTING_GATES.has(gate) && gateNamed(gate)?.kubelet)
+    if (!gateActs(gate) && gateNamed(gate)?.kubelet)
       name(shownOrigin(originOf(origins, `featureGates.${gate}`)), `featureGates.${gate}`);
   return [...byOrigin].map(([origin, names]) => `${origin}: no effect in this version: ${names.join(', ')}`);
 }
