@@ -1,0 +1,102 @@
+import { stat, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const IMAGE = 'docker.io/library/busybox:1.35';
+/** A container makes `<out>/<name>.<run>` the moment its process runs; shell builtins only, so nothing is forked before. */
+const count = (name: string) => `i=0; while [ -e /out/${name}.$i ]; do i=$((i+1)); done; : > /out/${name}.$i; `;
+
+export const live = (name: string) => `${count(name)}trap 'exit 0' TERM; sleep 864000 & wait`;
+export const exitsOnce = (name: string) =>
+  `${count(name)}if [ $i = 0 ]; then sleep 2.5; : > /out/${name}.x; exit 0; fi; trap 'exit 0' TERM; sleep 864000 & wait`;
+export const tellsTerm = (name: string) => `${count(name)}trap ': > /out/${name}.t; exit 0' TERM; sleep 864000 & wait`;
+
+/** The pod of every measurement: one container of busybox and one hostPath volume. */
+export function manifest(name: string, script: string, out: string): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default' },
+    spec: {
+      terminationGracePeriodSeconds: 5,
+      containers: [
+        {
+          name: 'c',
+          image: IMAGE,
+          imagePullPolicy: 'IfNotPresent',
+          command: ['/bin/sh', '-c', script],
+          volumeMounts: [{ name: 'out', mountPath: '/out' }],
+        },
+      ],
+      volumes: [{ name: 'out', hostPath: { path: out, type: 'DirectoryOrCreate' } }],
+    },
+  };
+}
+
+export class Folder {
+  readonly manifests: string;
+  readonly out: string;
+  constructor(manifests: string, out: string) {
+    this.manifests = manifests;
+    this.out = out;
+  }
+
+  /** Written beside the folder and renamed in: one event, never half a file. Answers when, ms since the epoch. */
+  async put(name: string, script: string): Promise<number> {
+    const draft = join(this.out, `.${name}`);
+    await writeFile(draft, JSON.stringify(manifest(name, script, this.out)));
+    const at = now();
+    await rename(draft, join(this.manifests, `${name}.json`));
+    return at;
+  }
+
+  async remove(name: string): Promise<number> {
+    const at = now();
+    await unlink(join(this.manifests, `${name}.json`));
+    return at;
+  }
+
+  /** When the file was made, ms since the epoch; waits for it. */
+  async made(file: string, patienceMs = 120_000): Promise<number> {
+    const until = Date.now() + patienceMs;
+    for (;;) {
+      try {
+        return (await stat(join(this.out, file))).mtimeMs;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+        if (Date.now() > until) throw new Error(`${file} was not made within ${patienceMs} ms`, { cause: error });
+        await sleep(2);
+      }
+    }
+  }
+}
+
+export const now = () => performance.timeOrigin + performance.now();
+
+/** Pids of shells whose command names the prefix: the containers of this run. */
+export async function alive(prefix: string): Promise<number[]> {
+  const pids: number[] = [];
+  for (const pid of (await readdir('/proc')).filter((n) => /^\d+$/.test(n))) {
+    const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    if (command.startsWith('/bin/sh') && command.includes(`/out/${prefix}`)) pids.push(Number(pid));
+  }
+  return pids;
+}
+
+export async function allGone(prefix: string, stepMs = 20): Promise<number> {
+  while ((await alive(prefix)).length) await sleep(stepMs);
+  return now();
+}
+
+/** CPU seconds and resident MiB of a process. */
+export async function usage(pid: number): Promise<{ cpuSeconds: number; rssMiB: number }> {
+  const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? [];
+  const rss = /VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1];
+  return { cpuSeconds: (Number(fields[11]) + Number(fields[12])) / 100, rssMiB: Number(rss) / 1024 };
+}
+
+export const median = (xs: readonly number[]): number => {
+  const sorted = [...xs].sort((a, b) => a - b);
+  const half = Math.floor(sorted.length / 2);
+  return sorted.length % 2 ? (sorted[half] ?? NaN) : ((sorted[half - 1] ?? NaN) + (sorted[half] ?? NaN)) / 2;
+};

@@ -1,0 +1,281 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { connectCri } from '../services/cri/client.ts';
+import { startContainerd } from '../test/support/containerd.ts';
+import { alive, allGone, exitsOnce, Folder, live, median, now, tellsTerm, usage } from './pods.ts';
+import { rawBurst, rawRemove, rawStart } from './raw.ts';
+
+/**
+ * The agent beside the raw CRI calls, on a containerd of its own, in one run: `npm run bench`. Medians and ratios; needs
+ * root and Debian's containerd. `--only start,exit` picks rows, `--pods 100` sets the size of the large burst.
+ */
+const { values } = parseArgs({
+  options: { only: { type: 'string' }, pods: { type: 'string', default: '100' }, n: { type: 'string', default: '15' } },
+});
+const only = values.only?.split(',');
+const N = Number(values.n);
+const PODS = Number(values.pods);
+const IDLE_SECONDS = 60;
+
+const base = await mkdtemp(join(tmpdir(), 'statelet-bench-'));
+const out = join(base, 'out');
+const manifests = join(base, 'manifests');
+await mkdir(out);
+await mkdir(manifests);
+const folder = new Folder(manifests, out);
+const containerd = await startContainerd(join(base, 'containerd'));
+const cri = connectCri({ runtimeEndpoint: containerd.endpoint, runtimeRequestTimeoutMs: 120_000 });
+const rows: string[] = [];
+let daemon: { child: ChildProcess; startedAt: number } | undefined;
+
+const PORT = 10_248 + 1_000 + Math.floor(Math.random() * 500);
+function startAgent(): number {
+  const startedAt = now();
+  const args = [
+    'run',
+    `--container-runtime-endpoint=${containerd.endpoint}`,
+    `--root-dir=${join(base, 'root')}`,
+    `--pod-manifest-path=${manifests}`,
+    `--config=${join(base, 'config.yaml')}`,
+    `--healthz-port=${PORT}`,
+    `--read-only-port=${PORT + 1}`,
+    '--fail-cgroupv1=false',
+    '--address=127.0.0.1',
+  ];
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../bin/run.js'), ...args], {
+    stdio: ['ignore', 'inherit', 'pipe'],
+  });
+  const log: Buffer[] = [];
+  child.stderr.on('data', (chunk: Buffer) => log.push(chunk));
+  child.on('exit', (code) => {
+    if (code) process.stderr.write(Buffer.concat(log).subarray(-4000));
+  });
+  daemon = { child, startedAt };
+  return startedAt;
+}
+async function stopAgent(): Promise<void> {
+  const { child } = daemon ?? {};
+  daemon = undefined;
+  if (!child || child.exitCode !== null) return;
+  child.kill('SIGTERM');
+  await new Promise((done) => child.once('exit', done));
+}
+const fetchText = (path: string, port = PORT) =>
+  fetch(`http://127.0.0.1:${port}${path}`).then(
+    (r) => r.text(),
+    () => '',
+  );
+async function healthy(): Promise<number> {
+  while ((await fetchText('/healthz')) !== 'ok') await sleep(5);
+  return now();
+}
+async function readyPods(prefix: string, n: number): Promise<number> {
+  for (;;) {
+    const text = await fetchText('/pods', PORT + 1);
+    const items = text ? (JSON.parse(text) as { items: PodItem[] }).items : [];
+    const ready = items.filter(
+      (p) =>
+        p.metadata.name.startsWith(prefix) &&
+        p.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True'),
+    );
+    if (ready.length >= n) return now();
+    await sleep(10);
+  }
+}
+interface PodItem {
+  metadata: { name: string };
+  status?: { conditions?: { type: string; status: string }[] };
+}
+
+const row = (what: string, raw: number | undefined, agent: string, target: string, met: boolean) => {
+  rows.push(
+    `| ${what} | ${raw === undefined ? '–' : raw.toFixed(0)} | ${agent} | ${target} | ${met ? 'yes' : '**no**'} |`,
+  );
+  console.log(rows.at(-1));
+};
+const wanted = (name: string) => !only || only.includes(name);
+const names = (prefix: string, n: number) => Array.from({ length: n }, (_, i) => `${prefix}-${i}`);
+
+await writeFile(
+  join(base, 'config.yaml'),
+  `apiVersion: kubelet.config.k8s.io/v1beta1
+kind: KubeletConfiguration
+podLogsDir: ${join(base, 'logs')}
+cgroupRoot: /
+failSwapOn: false
+authentication: { anonymous: { enabled: true }, webhook: { enabled: false } }
+authorization: { mode: AlwaysAllow }
+`,
+);
+
+try {
+  // The floor: the same pod by the three calls alone, the agent not running.
+  const singles: number[] = [];
+  const restarts: number[] = [];
+  for (const name of names('raw', N)) {
+    const { total, restart, id } = await rawStart(cri, name, folder);
+    singles.push(total);
+    restarts.push(restart);
+    await rawRemove(cri, [id]);
+  }
+  const rawSingle = median(singles);
+  const rawRestart = median(restarts);
+  const bursts: Record<number, number> = {};
+  for (const n of [30, PODS]) {
+    if (!wanted(`burst${n}`) && !wanted('burst')) continue;
+    const { ran, ids } = await rawBurst(cri, names(`rawburst${n}`, n), 4, folder);
+    bursts[n] = Math.max(...ran);
+    await rawRemove(cri, ids);
+  }
+
+  startAgent();
+  await healthy();
+  if (wanted('start')) {
+    const times: number[] = [];
+    for (const name of names('start', N)) {
+      const at = await folder.put(name, live(name));
+      times.push((await folder.made(`${name}.0`)) - at);
+      await sleep(500);
+    }
+    const p50 = median(times);
+    row(
+      'manifest renamed in → its process runs, p50',
+      rawSingle,
+      `${p50.toFixed(0)} (${(p50 / rawSingle).toFixed(2)} × raw)`,
+      '≤ 1.15 × raw',
+      p50 <= 1.15 * rawSingle,
+    );
+    for (const name of names('start', N)) await folder.remove(name);
+    await allGone('start-');
+  }
+  if (wanted('exit')) {
+    const times: number[] = [];
+    for (const name of names('exit', N)) {
+      await folder.put(name, exitsOnce(name));
+      const exited = await folder.made(`${name}.x`);
+      times.push((await folder.made(`${name}.1`)) - exited);
+      await folder.remove(name);
+    }
+    const p50 = median(times);
+    row(
+      'exit → successor runs, first restart, p50',
+      rawRestart,
+      `${p50.toFixed(0)} (raw + ${(p50 - rawRestart).toFixed(0)})`,
+      'raw + 40',
+      p50 <= rawRestart + 40,
+    );
+    await allGone('exit-');
+  }
+  if (wanted('stop')) {
+    const terms: number[] = [];
+    const gones: number[] = [];
+    for (const name of names('stop', Math.ceil(N / 2))) {
+      await folder.put(name, tellsTerm(name));
+      await folder.made(`${name}.0`);
+      await sleep(1000);
+      const at = await folder.remove(name);
+      terms.push((await folder.made(`${name}.t`)) - at);
+      gones.push((await allGone(`${name}.`, 5)) - at);
+    }
+    row('manifest removed → TERM, p50', undefined, median(terms).toFixed(0), '–', true);
+    row('manifest removed → process gone, p50', undefined, median(gones).toFixed(0), '–', true);
+  }
+  for (const n of [30, PODS]) {
+    if (bursts[n] === undefined) continue;
+    await sleep(3000);
+    const all = names(`burst${n}`, n);
+    const at = now();
+    await Promise.all(all.map((name) => folder.put(name, live(name))));
+    const ran = await Promise.all(all.map(async (name) => (await folder.made(`${name}.0`)) - at));
+    const last = Math.max(...ran);
+    const first = Math.min(...ran);
+    row(
+      `burst of ${n}: last process runs`,
+      bursts[n],
+      `${last.toFixed(0)} (${(last / bursts[n]).toFixed(2)} × raw)`,
+      '≤ 1.1 × raw',
+      last <= 1.1 * bursts[n],
+    );
+    row(`burst of ${n}: first process runs`, undefined, first.toFixed(0), '≤ 600', first <= 600);
+    if (n === PODS) break;
+    for (const name of all) await folder.remove(name);
+    await allGone(`burst${n}-`);
+  }
+  if (bursts[PODS] !== undefined) {
+    await readyPods(`burst${PODS}-`, PODS);
+    if (wanted('idle')) {
+      await sleep(5000);
+      const pid = daemon?.child.pid ?? 0;
+      const before = await usage(pid);
+      await sleep(IDLE_SECONDS * 1000);
+      const after = await usage(pid);
+      const percent = ((after.cpuSeconds - before.cpuSeconds) / IDLE_SECONDS) * 100;
+      row(
+        `idle, ${PODS} running pods`,
+        undefined,
+        `${percent.toFixed(2)} % of a core, ${after.rssMiB.toFixed(0)} MiB`,
+        '≤ 1 %, ≤ 120 MiB',
+        percent <= 1 && after.rssMiB <= 120,
+      );
+    }
+    if (wanted('restart')) {
+      await stopAgent();
+      const pids = (await alive(`burst${PODS}-`)).sort().join();
+      const at = startAgent();
+      const ready = (await readyPods(`burst${PODS}-`, PODS)) - at;
+      const { cpuSeconds } = await usage(daemon?.child.pid ?? 0);
+      const same = (await alive(`burst${PODS}-`)).sort().join() === pids;
+      row(
+        `restart with ${PODS} running pods → all known Ready`,
+        undefined,
+        `${ready.toFixed(0)}, ${cpuSeconds.toFixed(1)} CPU s${same ? '' : ', PROCESSES CHANGED'}`,
+        '≤ 1,000, ≤ 2 CPU s',
+        same && ready <= 1000 && cpuSeconds <= 2,
+      );
+    }
+    for (const name of names(`burst${PODS}`, PODS)) await folder.remove(name);
+    const at = now();
+    row(
+      `${PODS} manifests removed → all gone`,
+      undefined,
+      ((await allGone(`burst${PODS}-`)) - at).toFixed(0),
+      '–',
+      true,
+    );
+    await sleep(3000);
+  }
+  if (wanted('cold')) {
+    await stopAgent();
+    const times: number[] = [];
+    for (const name of names('cold', 5)) {
+      await folder.put(name, live(name));
+      const at = startAgent();
+      times.push((await folder.made(`${name}.0`)) - at);
+      await folder.remove(name);
+      await allGone(`${name}.`);
+      await sleep(1500);
+      await stopAgent();
+    }
+    const p50 = median(times);
+    row(
+      "agent exec → first static pod's process runs",
+      rawSingle,
+      `${p50.toFixed(0)} (raw + ${(p50 - rawSingle).toFixed(0)})`,
+      '≤ raw + 600',
+      p50 <= rawSingle + 600,
+    );
+  }
+  console.log(
+    `\n| ${cpus().length} cores, containerd, ms | raw CRI calls | statelet | must reach | reached |\n|---|---|---|---|---|\n${rows.join('\n')}`,
+  );
+} finally {
+  await stopAgent();
+  cri.close();
+  await containerd.stop();
+  await access(base);
+  await rm(base, { recursive: true, force: true });
+}
