@@ -22,6 +22,7 @@ import { durationMs } from './config/duration.ts';
 import type { LoadedConfig } from './config/load-config.ts';
 import { createLogger } from './logger.ts';
 import { agentMachine } from './machine.ts';
+import { traceTransitions } from './trace.ts';
 import { cgroupSettings, configSettings, hostPaths, podSources, pullSettings, syncloopSettings } from './settings.ts';
 
 /** Longest wait for calls in flight when the agent is asked to stop, ms. */
@@ -79,9 +80,13 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
     settleMs: SETTLE_MS,
   });
   const tracker = createActorTracker(now);
+  const trace = traceTransitions(log);
   const agent = createActor(machine, {
     id: 'syncloop',
-    inspect: tracker.inspect,
+    inspect: (event) => {
+      tracker.inspect(event);
+      trace(event);
+    },
     input: {
       env: { now, random: Math.random },
       nodeName,
