@@ -52,7 +52,7 @@ function effective(pod: DesiredPod, container: Container): SecurityContext {
 }
 
 /** Which namespaces are the node's, the pod's or the container's own (kuberuntime/util/util.go:NamespacesForPod). */
-export function namespaces(pod: DesiredPod): NamespaceOption {
+function namespaces(pod: DesiredPod): NamespaceOption {
   const { hostNetwork, hostPID, hostIPC } = pod.spec;
   return NamespaceOption.fromPartial({
     network: hostNetwork ? NamespaceMode.NODE : NamespaceMode.POD,
