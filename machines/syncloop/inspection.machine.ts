@@ -19,9 +19,13 @@ interface InspectionContext extends Omit<InspectionInput, 'events'> {
 
 /** A look that takes longer than this, ms, holds up nobody who waits for the whole. */
 const SLOW = 5000;
-/** The runtime's records follow its events within a few ms; looks are spread over about a second, then left to the auditor. */
-const FIRST_SETTLE = 20;
-const MOST_LOOKS = 6;
+/**
+ * The runtime's records follow its events within some ms to some hundred, depending on its load; looks are spread over
+ * about two seconds, each wait half as long again as the one before, then left to the auditor.
+ */
+const FIRST_SETTLE = 8;
+const SETTLE_GROWTH = 1.5;
+const MOST_LOOKS = 12;
 const FIRST_RETRY = 500;
 const LONGEST_RETRY = 10_000;
 
@@ -40,7 +44,7 @@ export const inspectionMachine = setup({
   actors: { ...slots },
   delays: {
     slow: SLOW,
-    settle: ({ context }) => FIRST_SETTLE * 2 ** (context.looks - 1),
+    settle: ({ context }) => FIRST_SETTLE * SETTLE_GROWTH ** (context.looks - 1),
     retry: ({ context }) => Math.min(LONGEST_RETRY, FIRST_RETRY * 2 ** Math.min(context.failures - 1, 10)),
   },
   guards: {
