@@ -118,7 +118,7 @@ export class SimRuntime {
     });
   }
 
-  runSandbox(pod: DesiredPod, attempt: number): ObservedSandbox {
+  runSandbox(pod: DesiredPod, attempt: number): Omit<ObservedSandbox, 'at'> {
     const { uid, name, namespace } = pod.metadata;
     if (!this.networkReady && !pod.spec.hostNetwork) throw this.#error('RunPodSandbox', 'UNKNOWN', 'network not ready');
     const key = `${name}_${namespace}_${uid}_${attempt}`;
@@ -138,7 +138,7 @@ export class SimRuntime {
     };
     this.sandboxes.set(id, sandbox);
     this.#write({ what: 'sandbox.started', podUid: uid, fullName: `${name}_${namespace}`, id, attempt, sandboxId: id });
-    return { ...this.#sandboxView(sandbox), at: this.clock.now() };
+    return this.#sandboxView(sandbox);
   }
 
   stopSandbox(id: string): void {
@@ -229,7 +229,7 @@ export class SimRuntime {
     if (c?.state === 'running') this.#exit(c, code);
   }
 
-  listing(): RuntimeListing {
+  listing(at: number): RuntimeListing {
     const pods = new Map<string, RuntimeListing['pods'][number]>();
     const entry = (uid: string, name: string, namespace: string) => {
       if (!pods.has(uid)) pods.set(uid, { uid, name, namespace, sandboxes: [], containers: [] });
@@ -241,15 +241,16 @@ export class SimRuntime {
       const [name = '', namespace = ''] = c.fullName.split('_');
       entry(c.podUid, name, namespace).containers.push({ id: c.id, state: c.state });
     }
-    return { at: this.clock.now(), pods: [...pods.values()] };
+    return { at, pods: [...pods.values()] };
   }
 
-  podView({ uid, name, namespace }: { uid: string; name: string; namespace: string }): Omit<ObservedPod, 'at'> {
+  /** What a look that began at `at`, by its own clock, shows of one pod. */
+  podView({ uid, name, namespace }: { uid: string; name: string; namespace: string }, at: number): ObservedPod {
     const sandboxes = [...this.sandboxes.values()].filter((s) => s.podUid === uid);
     const containers = [...this.containers.values()].filter((c) => c.podUid === uid);
-    const at = this.clock.now();
     return {
       uid,
+      at,
       name: sandboxes[0]?.name ?? name,
       namespace: sandboxes[0]?.namespace ?? namespace,
       sandboxes: sandboxes.sort((a, b) => b.attempt - a.attempt).map((s) => ({ ...this.#sandboxView(s), at })),

@@ -1,4 +1,5 @@
 import { createActor, fromCallback, fromPromise, type ActorRefFrom, type InspectionEvent } from 'xstate';
+import { agentClock } from '../../../bin/clock.ts';
 import { AgentError } from '../../../machines/agent-error.types.ts';
 import type { RecordedEvent } from '../../../machines/agent.types.ts';
 import type { DesiredPod, PodStatus } from '../../../machines/kubernetes.types.ts';
@@ -28,6 +29,12 @@ import { Random } from './random.ts';
 import { SimRuntime } from './runtime.ts';
 
 export const NODE = 'node-1';
+
+/** One run of the agent's process; its clock begins anew with it. */
+interface Life {
+  dead: boolean;
+  now: () => number;
+}
 
 /**
  * The whole agent, its runtime, its node and its manifests in one process with virtual time. `start`, `kill` and `start`
@@ -100,11 +107,11 @@ export class World {
   }
 
   start(inspect?: (event: InspectionEvent) => void): void {
-    const life = { dead: false };
+    const life: Life = { dead: false, now: agentClock(this.clock.now, () => this.clock.elapsed) };
     const agent = createActor(this.#machine(life), {
       clock: this.clock,
       input: {
-        env: { now: this.clock.now, random: this.random.next },
+        env: { now: life.now, random: this.random.next },
         nodeName: NODE,
         ended: Object.fromEntries(this.facts),
         sources: [{ source: 'file', location: '/manifests', periodMs: 20_000 }],
@@ -151,7 +158,7 @@ export class World {
     this.agent = undefined;
   }
 
-  readonly #lives = new WeakMap<object, { dead: boolean }>();
+  readonly #lives = new WeakMap<object, Life>();
 
   #isSlot(type: string): boolean {
     // Errors of invoked effects are answers, not bugs; their ids come from the state that invokes them.
@@ -169,7 +176,7 @@ export class World {
     for (const tell of this.#watchers) this.clock.setTimeout(tell, this.random.between(1, 10));
   }
 
-  #machine(life: { dead: boolean }) {
+  #machine(life: Life) {
     const { runtime, clock } = this;
     /** An answer to an agent that was killed is never seen. */
     const alive = <T>(answer: Promise<T>): Promise<T> =>
@@ -194,22 +201,18 @@ export class World {
         ),
       );
     const observePod = fromPromise(async ({ input, signal }) => {
-      const at = clock.now();
-      const view = await alive(runtime.call('ContainerStatus', () => runtime.podView(input), { signal }));
-      return {
-        ...view,
-        at,
-        sandboxes: view.sandboxes.map((s) => ({ ...s, at })),
-        containers: view.containers.map((c) => ({ ...c, at })),
-      };
+      const at = life.now();
+      return alive(runtime.call('ContainerStatus', () => runtime.podView(input, at), { signal }));
     }) as PodSlots['observePod'];
-    const lookAt = (id: string) =>
-      alive(
+    const lookAt = (id: string) => {
+      const at = life.now();
+      return alive(
         runtime.call('ContainerStatus', () => {
           const c = runtime.containers.get(id);
-          return c && runtime.view(c, clock.now());
+          return c && runtime.view(c, at);
         }),
       );
+    };
 
     const containerSlots: ContainerSlots = {
       createContainer: fromPromise(({ input }) =>
@@ -236,10 +239,10 @@ export class World {
         return lookAt(id);
       }),
       inspectContainer: fromPromise(async ({ input, signal }) => {
-        const at = clock.now();
+        const at = life.now();
         const ref = { uid: input.podUid, name: '', namespace: '' };
-        const view = await alive(runtime.call('ListContainers', () => runtime.podView(ref), { signal }));
-        return view.containers.filter((c) => c.name === input.name).map((c) => ({ ...c, at }));
+        const view = await alive(runtime.call('ListContainers', () => runtime.podView(ref, at), { signal }));
+        return view.containers.filter((c) => c.name === input.name);
       }),
       removeContainer: fromPromise(({ input }) =>
         alive(runtime.call('RemoveContainer', () => runtime.removeContainer(input.id))),
@@ -288,7 +291,12 @@ export class World {
       }),
       mountVolumes: fromPromise(({ input }) => host('mount', () => this.mounts.add(input.pod.metadata.uid))),
       runSandbox: fromPromise(({ input }) =>
-        alive(runtime.call('RunPodSandbox', () => runtime.runSandbox(input.pod, input.attempt))),
+        alive(
+          runtime.call('RunPodSandbox', () => ({
+            ...runtime.runSandbox(input.pod, input.attempt),
+            at: life.now(),
+          })),
+        ),
       ),
       stopSandbox: fromPromise(({ input }) =>
         alive(runtime.call('StopPodSandbox', () => runtime.stopSandbox(input.id))),
@@ -316,9 +324,10 @@ export class World {
       }),
     };
     const plegSlots: PlegSlots = {
-      listRuntime: fromPromise(({ signal }) =>
-        alive(runtime.call('ListContainers', () => runtime.listing(), { signal })),
-      ),
+      listRuntime: fromPromise(({ signal }) => {
+        const at = life.now();
+        return alive(runtime.call('ListContainers', () => runtime.listing(at), { signal }));
+      }),
       observePod,
     };
     const sourceSlots: PodSourceSlots = {
