@@ -26,7 +26,8 @@ export async function printActors(options: {
 export function drawActors(roots: readonly ActorNode[], now: number): string {
   const rows: [string, string, string][] = [['ACTOR', 'STATE', 'AGE']];
   const draw = (node: ActorNode, first: string, rest: string) => {
-    const name = node.machine === node.id ? node.id : `${node.machine} ${node.id}`;
+    const id = node.id.replace(`${node.machine}.`, '');
+    const name = node.machine === id ? id : `${node.machine} ${node.about ?? id}`;
     rows.push([first + name, node.state, age(now - node.since)]);
     node.children.forEach((child, i) => {
       const last = i === node.children.length - 1;

@@ -1,12 +1,14 @@
 /**
- * Makes dist/statelet.js: the whole agent in one ES module with its packages, and its source map. Commands load lazily.
+ * Makes dist/statelet.js, or that file in the folder given: the whole agent in one ES module with its packages, and its source map. Commands load lazily.
  */
 import { rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
+const folder = resolve(process.argv[2] ?? `${root}dist`);
 
 /**
  * Takes Node's own modules with require, at the place that needs them. As static imports all of them would be loaded at
@@ -25,7 +27,7 @@ const lazyBuiltins: Plugin = {
   },
 };
 
-rmSync(`${root}dist`, { recursive: true, force: true });
+rmSync(folder, { recursive: true, force: true });
 const result = await build({
   absWorkingDir: root,
   stdin: {
@@ -33,7 +35,7 @@ const result = await build({
     resolveDir: root,
     loader: 'ts',
   },
-  outfile: 'dist/statelet.js',
+  outfile: `${folder}/statelet.js`,
   bundle: true,
   platform: 'node',
   format: 'esm',
@@ -54,4 +56,4 @@ const result = await build({
   },
 });
 const bytes = Object.values(result.metafile.outputs).find((o) => o.entryPoint)?.bytes ?? 0;
-process.stdout.write(`dist/statelet.js ${Math.round(bytes / 1024)} KiB\n`);
+process.stdout.write(`${folder}/statelet.js ${Math.round(bytes / 1024)} KiB\n`);

@@ -21,6 +21,6 @@ export default class Config extends StateletCommand {
 
   async run(): Promise<void> {
     const { printConfig } = await import('../config/print-config.ts');
-    process.stdout.write(printConfig(this.argv, (line) => process.stderr.write(`statelet: ${line}\n`)));
+    process.stdout.write(printConfig(await this.kubeletArgv(), (line) => process.stderr.write(`statelet: ${line}\n`)));
   }
 }

@@ -19,8 +19,9 @@ export default class Run extends StateletCommand {
       import('../config/host-rules.ts'),
       import('../config/problem.ts'),
     ]);
-    if (this.argv.some((word) => /^--version(=true)?$/.test(word))) return void this.log(this.config.userAgent);
-    const loaded = loadConfig({ argv: this.argv });
+    const argv = await this.kubeletArgv();
+    if (argv.some((word) => /^--version(=true)?$/.test(word))) return void this.log(this.config.userAgent);
+    const loaded = loadConfig({ argv });
     const problems = hostProblems(loaded, readHostView());
     if (problems.length) throw new ConfigError(problems);
     const { runAgent } = await import('../compose.ts');

@@ -28,10 +28,15 @@ export function createActorTracker(now: () => number): {
   };
   const tree = (actor: AnyActorRef): ActorNode => {
     const { state, since } = look(actor);
-    const { children = {} } = (actor.getSnapshot() ?? {}) as { children?: Record<string, AnyActorRef | undefined> };
+    const { children = {}, context } = (actor.getSnapshot() ?? {}) as {
+      children?: Record<string, AnyActorRef | undefined>;
+      context?: { namespace?: unknown; name?: unknown };
+    };
+    const { namespace, name } = context ?? {};
     return {
       id: actor.id,
       machine: nameOf(actor),
+      ...(typeof namespace === 'string' && typeof name === 'string' ? { about: `${namespace}/${name}` } : {}),
       state,
       since,
       children: Object.values(children).flatMap((child) => (child ? [tree(child)] : [])),

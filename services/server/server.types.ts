@@ -22,6 +22,8 @@ export interface ActorNode {
   id: string;
   /** The machine's name, or the name of the effect. */
   machine: string;
+  /** What it is about where the id does not say: `namespace/name` of a pod. */
+  about?: string;
   /** `syncing.active`; of parallel states with `, ` between; an effect: active, done or error. */
   state: string;
   /** Since when it is in that state, milliseconds since the epoch. */

@@ -19,11 +19,12 @@ const tree: ActorNode[] = [
     children: [
       { id: 'pleg', machine: 'pleg', state: 'watching', since: 1_000, children: [] },
       {
-        id: 'pod:1',
+        id: 'pod.1',
         machine: 'pod',
+        about: 'default/web',
         state: 'syncing.active',
         since: 61_000,
-        children: [{ id: 'container:c', machine: 'container', state: 'running', since: 120_000, children: [] }],
+        children: [{ id: 'container.c', machine: 'container', state: 'running', since: 120_000, children: [] }],
       },
     ],
   },
@@ -87,11 +88,11 @@ describe('the socket of `statelet ps`', () => {
 test('the tree is drawn with states and ages', () => {
   expect(drawActors(tree, 130_000)).toBe(
     [
-      'ACTOR                        STATE           AGE',
-      'syncloop                     running         2m',
-      '├─ pleg                      watching        2m',
-      '└─ pod pod:1                 syncing.active  69s',
-      '   └─ container container:c  running         10s',
+      'ACTOR               STATE           AGE',
+      'syncloop            running         2m',
+      '├─ pleg             watching        2m',
+      '└─ pod default/web  syncing.active  69s',
+      '   └─ container c   running         10s',
       '',
     ].join('\n'),
   );
@@ -100,7 +101,12 @@ test('the tree is drawn with states and ages', () => {
 describe('the tracker', () => {
   test('tells state, since when, and children, effects among them', () => {
     let now = 100;
-    const child = setup({}).createMachine({ id: 'pod', initial: 'a', states: { a: { on: { go: 'b' } }, b: {} } });
+    const child = setup({}).createMachine({
+      id: 'pod',
+      context: { namespace: 'default', name: 'web' },
+      initial: 'a',
+      states: { a: { on: { go: 'b' } }, b: {} },
+    });
     const machine = setup({
       actors: { child, look: fromPromise(() => new Promise<void>(() => undefined)) },
     }).createMachine({
@@ -117,7 +123,7 @@ describe('the tracker', () => {
     const root = tracker.tree(actor);
     expect(root).toMatchObject({ machine: 'root', state: 'x.looking, y', since: 100 });
     const byMachine = Object.fromEntries(root.children.map((c) => [c.machine, c]));
-    expect(byMachine['pod']).toMatchObject({ id: 'pod:1', state: 'b', since: 200 });
+    expect(byMachine['pod']).toMatchObject({ id: 'pod:1', about: 'default/web', state: 'b', since: 200 });
     expect(byMachine['look']).toMatchObject({ state: 'active', since: 100 });
     actor.stop();
   });
