@@ -1,4 +1,3 @@
-import { fromPromise } from 'xstate';
 import { runtimeHealthMachine } from '../machines/node/runtime-health.machine.ts';
 import { containerMachine } from '../machines/pod/container.machine.ts';
 import { imagePullMachine } from '../machines/pod/image-pull.machine.ts';
@@ -12,6 +11,7 @@ import { syncloopMachine } from '../machines/syncloop/syncloop.machine.ts';
 import type { PullSettings } from '../services/cri/image-turns.ts';
 import {
   containerSlots,
+  housekeepingSlots,
   imagePullSlots,
   plegSlots,
   podSlots,
@@ -34,7 +34,7 @@ export interface MachineServices extends CriServices {
 
 /** Every chart with its slots filled, from the leaves to the root. */
 export function agentMachine(services: MachineServices) {
-  const { cri, host, observer, now } = services;
+  const { cri, observer, now } = services;
   const imagePull = imagePullMachine.provide({ actors: imagePullSlots(services, services.pulls) });
   const container = containerMachine.provide({ actors: { ...containerSlots(services), imagePull } });
   const pod = podMachine.provide({ actors: { ...podSlots(services), recordEnd: services.recordEnd, container } });
@@ -48,11 +48,7 @@ export function agentMachine(services: MachineServices) {
       pleg: plegMachine.provide({ actors: { listRuntime, inspection, watchRuntime: watch } }),
       podSource: podSourceMachine.provide({ actors: podSourceSlots({ headers: services.manifestHeaders }) }),
       runtimeHealth: runtimeHealthMachine.provide({ actors: runtimeHealthSlots(services) }),
-      housekeeping: housekeepingMachine.provide({
-        actors: {
-          sweep: fromPromise(async ({ input, signal }) => ({ removed: await host.sweep(new Set(input.keep), signal) })),
-        },
-      }),
+      housekeeping: housekeepingMachine.provide({ actors: housekeepingSlots(services) }),
     },
   });
 }

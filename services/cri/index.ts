@@ -3,7 +3,12 @@ import type { DesiredPod } from '../../machines/kubernetes.types.ts';
 import type { ContainerSlots } from '../../machines/pod/container.types.ts';
 import type { ImagePullSlots } from '../../machines/pod/image-pull.types.ts';
 import type { PodSlots } from '../../machines/pod/pod.types.ts';
-import type { PlegSlots, RuntimeHealthSlots, SyncloopSlots } from '../../machines/syncloop/syncloop.types.ts';
+import type {
+  HousekeepingSlots,
+  PlegSlots,
+  RuntimeHealthSlots,
+  SyncloopSlots,
+} from '../../machines/syncloop/syncloop.types.ts';
 import { AgentError } from '../../machines/agent-error.types.ts';
 import type { PodHost } from '../host/host.types.ts';
 import type { Cri } from './client.ts';
@@ -14,6 +19,7 @@ import type { PullSettings } from './image-turns.ts';
 import type { Observer } from './observe.ts';
 import type { DNSConfig } from './proto/generated/cri.ts';
 import { needsImageUser } from './security.ts';
+import { sweepRuntime } from './sweep.ts';
 import type { Turns } from './turns.ts';
 import { createContainer } from './verbs/create-container.ts';
 import { imageStatus } from './verbs/image-status.ts';
@@ -159,6 +165,17 @@ export function plegSlots({ observer }: Pick<CriServices, 'observer'>): PlegSlot
   return {
     listRuntime: fromPromise(({ signal }) => observer.listRuntime(signal)),
     observePod: fromPromise(({ input, signal }) => observer.observePod(input, signal)),
+  };
+}
+
+/** The sweep of housekeeping: in the runtime first, so that no directory goes before what writes to it. */
+export function housekeepingSlots(services: Pick<CriServices, 'cri' | 'host' | 'observer'>): HousekeepingSlots {
+  return {
+    sweep: fromPromise(async ({ input, signal }) => {
+      const keep = new Set(input.keep);
+      const dead = await sweepRuntime(services, keep, signal);
+      return { removed: [...dead, ...(await services.host.sweep(keep, signal))] };
+    }),
   };
 }
 
