@@ -24,27 +24,35 @@ export const machines: Record<string, AnyStateMachine> = {
 
 /** One edge of a chart, in words that a table and a picture share. */
 export interface Edge {
+  /** Path of the state it leaves; empty for the machine itself, whatever its state. */
   from: string;
+  /** Path of the state it enters; undefined where it stays. */
   to: string | undefined;
-  /** `on`, `after`, `always`, `done` or `error`, with the event, delay or effect. */
-  when: string;
+  kind: 'on' | 'after' | 'always' | 'done' | 'error';
+  /** The event, the delay, or what ended: an effect, a child, a compound state. */
+  what: string;
   guard: string | undefined;
   actions: string[];
+  /** Leaves its state and enters it again, so that entry actions, effect and timers start anew. */
+  reenters: boolean;
 }
 
 /** One state of a chart. */
 export interface State {
   path: string;
-  depth: number;
   kind: AnyStateNode['type'];
+  /** Path of the child that is entered first; undefined for a state without one. */
+  initial: string | undefined;
   description: string;
   tags: string[];
   invokes: string[];
+  entry: string[];
 }
 
 export interface Chart {
   name: string;
   description: string;
+  /** The machine itself comes first, with an empty path. */
   states: State[];
   edges: Edge[];
   /** Machines that it spawns or invokes. */
@@ -56,46 +64,60 @@ export function chartOf(name: string, machine: AnyStateMachine): Chart {
   const states: State[] = [];
   const edges: Edge[] = [];
   const visit = (node: AnyStateNode) => {
-    const path = node.path.join('.');
-    if (node !== machine.root) {
-      const { type, description = '', tags } = node;
-      const invokes = node.invoke.map((i) => String(i.src));
-      states.push({ path, depth: node.path.length, kind: type, description, tags, invokes });
-    }
-    for (const transition of transitionsOf(node)) edges.push(...edgesOf(node, transition));
+    states.push(stateOf(node));
+    for (const transition of [...node.transitions.values()].flat().concat(node.always ?? []))
+      edges.push(...edgesOf(node, transition, machine));
     for (const child of Object.values(node.states)) visit(child);
   };
   visit(machine.root);
-  const actors = machine.implementations.actors as Record<string, unknown>;
   const byMachine = new Map(Object.entries(machines).map(([page, m]) => [m, page]));
-  const children = Object.values(actors).flatMap((logic) => byMachine.get(logic as AnyStateMachine) ?? []);
+  const logics = Object.values(machine.implementations.actors as Record<string, unknown>);
+  const children = logics.flatMap((logic) => byMachine.get(logic as AnyStateMachine) ?? []);
   return { name, description: machine.root.description ?? '', states, edges, children: [...new Set(children)] };
 }
 
-function transitionsOf(node: AnyStateNode): AnyTransitionDefinition[] {
-  return [...node.transitions.values()].flat().concat(node.always ?? []);
+function stateOf(node: AnyStateNode): State {
+  const { type: kind, description = '', tags } = node;
+  const first = kind === 'compound' ? node.initial.target[0] : undefined;
+  return {
+    path: pathOf(node),
+    kind,
+    initial: first && pathOf(first),
+    description,
+    tags,
+    invokes: node.invoke.map((invoke) => String(invoke.src)),
+    entry: actionsOf(node.entry),
+  };
 }
 
-function edgesOf(node: AnyStateNode, transition: AnyTransitionDefinition): Edge[] {
-  const from = node.path.join('.');
+const pathOf = (node: AnyStateNode) => node.path.join('.');
+
+function edgesOf(node: AnyStateNode, transition: AnyTransitionDefinition, machine: AnyStateMachine): Edge[] {
   const edge = {
-    from,
-    when: whenOf(transition.eventType),
+    from: pathOf(node),
+    ...whenOf(node, transition.eventType, machine),
     guard: guardOf(transition.guard),
     actions: actionsOf(transition.actions),
+    reenters: transition.reenter,
   };
   const targets = transition.target ?? [];
-  return targets.length ? targets.map((t) => ({ ...edge, to: t.path.join('.') })) : [{ ...edge, to: undefined }];
+  return targets.length ? targets.map((t) => ({ ...edge, to: pathOf(t) })) : [{ ...edge, to: undefined }];
 }
 
-function whenOf(eventType: string): string {
-  if (eventType === '') return 'always';
-  const after = /^xstate\.after\.(.*?)\.[^.]*(\..*)?$/.exec(eventType);
-  if (after) return `after ${after[1]}`;
-  if (/^xstate\.done\.(actor\.\d+|state)\./.test(eventType)) return 'done';
-  if (/^xstate\.error\.actor\.\d+\./.test(eventType)) return 'error';
-  return eventType.replace(/^xstate\.(done|error)\.actor\./, (_all, what: string) => `${what} of `);
+/** XState's event names in plain words: `xstate.done.actor.0.pod.opening` is that its effect is done. */
+function whenOf(node: AnyStateNode, eventType: string, machine: AnyStateMachine): Pick<Edge, 'kind' | 'what'> {
+  if (eventType === '') return { kind: 'always', what: '' };
+  const [, delay] = /^xstate\.after\.(.*?)\.[^.]*(?:\..*)?$/.exec(eventType) ?? [];
+  if (delay !== undefined) return { kind: 'after', what: delay + fixedDelay(machine.implementations.delays[delay]) };
+  if (eventType.startsWith('xstate.done.state.')) return { kind: 'done', what: node.key };
+  const [, kind, id = ''] = /^xstate\.(done|error)\.actor\.(.*)$/.exec(eventType) ?? [];
+  if (kind === undefined) return { kind: 'on', what: eventType };
+  const effect = node.invoke.find((invoke) => invoke.id === id);
+  return { kind: kind as 'done' | 'error', what: effect ? String(effect.src) : id };
 }
+
+/** A delay that is a plain number; the others are computed when they begin. */
+const fixedDelay = (delay: unknown) => (typeof delay === 'number' ? ` (${delay / 1000} s)` : '');
 
 function guardOf(guard: unknown): string | undefined {
   if (guard === undefined) return undefined;
@@ -110,10 +132,16 @@ function guardOf(guard: unknown): string | undefined {
   return undefined;
 }
 
+/**
+ * The named actions, with what they are told where that is fixed: `record(Created)`. An unnamed one keeps an effect's
+ * answer in the context; it says nothing to a reader and is left out.
+ */
 function actionsOf(actions: readonly unknown[]): string[] {
-  return actions.map((action) => {
+  return actions.flatMap((action) => {
     if (typeof action === 'string') return action;
-    if (typeof action === 'object' && action !== null && 'type' in action) return String(action.type);
-    return (action as { type?: string }).type?.replace('xstate.', '') ?? 'inline';
+    if (typeof action !== 'object' || action === null || !('type' in action)) return [];
+    const { type, params } = action as { type: string; params?: unknown };
+    const told = typeof params === 'object' ? (params as { reason?: unknown } | null)?.reason : params;
+    return typeof told === 'string' ? `${type}(${told})` : type;
   });
 }
