@@ -64,8 +64,8 @@ export function afterFailure(context: ContainerContext, nameReserved: boolean): 
 export function afterServing(context: ContainerContext): Partial<ContainerContext> {
   const crash = unservedCrash(context);
   if (!crash) return {};
-  const finishedAt = crash.finishedAt ?? context.env.now();
-  return { backoff: nextBackoff(context.backoff, finishedAt, limits(context)), servedAttempt: crash.attempt };
+  const endedAt = context.ends[crash.id] ?? context.env.now();
+  return { backoff: nextBackoff(context.backoff, endedAt, limits(context)), servedAttempt: crash.attempt };
 }
 
 const limits = ({ settings }: ContainerContext) => ({

@@ -108,6 +108,7 @@ export const containerSetup = setup({
     /** The runtime made it: its number is taken, and it is what is started next. */
     takeCreated: assign(({ context }, id: string) => ({
       target: { id, logPath: '' },
+      made: { id, at: context.env.now() },
       highestAttempt: Math.max(context.highestAttempt, context.triedAttempt ?? -1),
     })),
     /** Aims at what is to be stopped, and says so the first time. */

@@ -9,6 +9,7 @@ import { slot } from '../slot.types.ts';
 import { housekeepingMachine } from './housekeeping.machine.ts';
 import { plegMachine } from './pleg.machine.ts';
 import { podSourceMachine } from './pod-source.machine.ts';
+import { passName } from './policy/pass-name.ts';
 import { reconcilePods } from './policy/reconcile-pods.ts';
 import { collect, without, type ChildOver, type Respawn, type SyncloopContext } from './syncloop.context.ts';
 import type { PodEntry, SyncloopEvent, SyncloopInput, SyncloopSlots } from './syncloop.types.ts';
@@ -171,6 +172,12 @@ export const syncloopSetup = setup({
         const { name, namespace } = observed;
         spawnPod({ uid, name, namespace, ending: true, released: false }, undefined, observed);
       }
+      for (const uid of plan.freed) {
+        const passed = passName(entries, uid);
+        ({ entries } = passed);
+        const pod = passed.next === undefined ? undefined : context.pods[passed.next];
+        if (pod) enqueue.sendTo(pod, { type: 'predecessor.gone' });
+      }
       if (entries !== context.entries) enqueue.assign({ entries });
       if (sourcesReady(context) && context.housekeeping) {
         const keep = [
@@ -187,14 +194,11 @@ export const syncloopSetup = setup({
       const entry = context.entries[uid];
       return entry ? { entries: { ...context.entries, [uid]: { ...entry, released: true } } } : {};
     }),
-    /** Lets the first of the pods that wait for this one's name go on; the others wait for that one. */
+    /** Lets the first of the pods that wait for this one's name go on. */
     passName: enqueueActions(({ context, enqueue }, uid: string) => {
-      const [first, ...others] = Object.values(context.entries).filter((e) => e.waitsFor === uid);
-      if (!first) return;
-      const entries = { ...context.entries, [first.uid]: { ...first, waitsFor: undefined } };
-      for (const other of others) entries[other.uid] = { ...other, waitsFor: first.uid };
-      enqueue.assign({ entries });
-      const pod = context.pods[first.uid];
+      const { entries, next } = passName(context.entries, uid);
+      if (entries !== context.entries) enqueue.assign({ entries });
+      const pod = next === undefined ? undefined : context.pods[next];
       if (pod) enqueue.sendTo(pod, { type: 'predecessor.gone' });
     }),
     /** A pod actor that ended has left nothing behind; a pod that came again under its UID is new from now on. */

@@ -10,6 +10,13 @@ export interface ContainerView {
   removed: string[];
   /** Ids that had exited when the plan in hand was made; a plan knows nothing of later ends. */
   knownExits: string[];
+  /**
+   * When the exited instances ended, by id, ms by the agent's clock. The runtime's clock may have been set meanwhile, so an
+   * end that was lived through lies between the last sight of the instance before it and the first after it.
+   */
+  ends: Record<string, number>;
+  /** The instance that this machine last had made, and when it began to start it: it cannot have ended before. */
+  made?: { id: string; at: number };
   /** Highest attempt ever seen, of instances, log files and reserved names; -1 for none. It never falls. */
   highestAttempt: number;
 }
@@ -23,6 +30,8 @@ function withInstances(view: ContainerView, instances: ObservedContainer[]): Con
     unconfirmed: view.unconfirmed,
     removed: view.removed,
     knownExits: view.knownExits,
+    ends: endsAfter(view, instances),
+    made: view.made,
     highestAttempt: Math.max(view.highestAttempt, ...instances.map((i) => i.attempt)),
   };
 }
@@ -33,6 +42,7 @@ export function firstView(instances: ObservedContainer[], highestLogAttempt: num
     unconfirmed: [],
     removed: [],
     knownExits: exitedIds(instances),
+    ends: {},
     highestAttempt: highestLogAttempt,
   };
   return withInstances(empty, instances);
@@ -86,4 +96,14 @@ export function nextAttempt(view: Pick<ContainerView, 'highestAttempt'>): number
 
 function exitedIds(instances: readonly ObservedContainer[]): string[] {
   return instances.filter((i) => i.state === 'exited').map((i) => i.id);
+}
+
+function endsAfter(view: ContainerView, instances: readonly ObservedContainer[]): Record<string, number> {
+  const end = ({ id, finishedAt, at }: ObservedContainer) => {
+    const alive = view.instances.find((i) => i.id === id && i.state !== 'exited')?.at ?? -Infinity;
+    const made = view.made?.id === id ? view.made.at : -Infinity;
+    return Math.max(alive, made, Math.min(finishedAt ?? at, at));
+  };
+  const exited = instances.filter((i) => i.state === 'exited');
+  return Object.fromEntries(exited.map((i) => [i.id, view.ends[i.id] ?? end(i)]));
 }

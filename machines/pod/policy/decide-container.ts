@@ -122,5 +122,5 @@ export function unservedCrash({
 /** Wait before a successor may start, ms (kuberuntime_manager.go:doBackOff). */
 export function crashRemaining(facts: ContainerFacts, now: number): number {
   const crash = unservedCrash(facts);
-  return crash ? backoffRemaining(facts.backoff, crash.finishedAt ?? now, now) : 0;
+  return crash ? backoffRemaining(facts.backoff, facts.ends[crash.id] ?? now, now) : 0;
 }

@@ -24,6 +24,8 @@ export interface ReconcilePlan {
   update: { uid: string; pod: DesiredPod; source: SourceName }[];
   /** New, or come again under the UID of one that is ending (`again`). */
   add: { uid: string; pod: DesiredPod; source: SourceName; predecessorUid?: string; again: boolean }[];
+  /** Gone without a word, while others wait for their names: nothing knows them any more. */
+  freed: string[];
   /** Only the runtime knows them. */
   orphans: { uid: string; observed: ObservedPod }[];
 }
@@ -57,7 +59,7 @@ const nothing = (o: ObservedPod) => o.sandboxes.length === 0 && o.containers.len
  * nobody could look at that one yet, it is not added before.
  */
 export function reconcilePods(input: ReconcileInput): ReconcilePlan {
-  const plan: ReconcilePlan = { remove: [], update: [], add: [], orphans: [] };
+  const plan: ReconcilePlan = { remove: [], update: [], add: [], freed: [], orphans: [] };
   const wanted = new Map<string, { pod: DesiredPod; source: SourceName }>();
   for (const source of ['file', 'http', 'api'] as const)
     for (const pod of input.desired[source] ?? [])
@@ -69,6 +71,7 @@ export function reconcilePods(input: ReconcileInput): ReconcilePlan {
     if (!wanted.has(uid) && entry.again && input.sourcesReady) plan.remove.push(uid);
   }
 
+  const awaited = new Set(Object.values(input.entries).flatMap(({ waitsFor }) => waitsFor ?? []));
   const unseen = new Set(input.listed.filter(({ uid }) => !input.observed[uid] && !input.entries[uid]).map(fullName));
   const holders = new Map<string, string>();
   for (const o of Object.values(input.observed))
@@ -83,11 +86,19 @@ export function reconcilePods(input: ReconcileInput): ReconcilePlan {
       if (!samePod(entry.pod, pod)) plan.update.push({ uid, pod, source });
     } else if (runs(input.observed[uid]) || !unseen.has(fullName(pod.metadata))) {
       const holder = holders.get(fullName(pod.metadata));
-      const predecessorUid = holder !== uid ? holder : undefined;
+      // One that others wait for held the name before them: its actor failed and is made again.
+      const predecessorUid = holder !== uid && !awaited.has(uid) ? holder : undefined;
       holders.set(fullName(pod.metadata), uid);
       plan.add.push({ uid, pod, source, predecessorUid, again: false });
     }
   }
+
+  const known = new Set([
+    ...Object.keys(input.entries),
+    ...Object.keys(input.observed),
+    ...input.listed.map((p) => p.uid),
+  ]);
+  for (const uid of awaited) if (!known.has(uid) && !wanted.has(uid)) plan.freed.push(uid);
 
   if (input.sourcesReady)
     for (const observed of Object.values(input.observed))
