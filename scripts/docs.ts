@@ -12,7 +12,7 @@ export function pages(): Map<string, string> {
 
 const generated = '<!-- Written by `npm run docs` from the machines themselves; a test checks that it is fresh. -->';
 const root = new URL('../', import.meta.url);
-const FOLDERS = ['syncloop', 'node', 'pod'];
+const FOLDERS = ['syncloop', 'pod', 'node'];
 
 /** What tags answer, for those who may not look at state names. */
 const TAGS: Record<string, string> = {
@@ -73,7 +73,7 @@ function index(charts: Chart[]): string {
     'The picture shows every edge that leads from a state to another. A word in brackets is a guard: the edge is taken',
     'only where it holds. An edge without anything else is taken at once when its guard holds; of several, the first in the',
     "table's order. `done` and `error` are the two ways in which the effect of a state ends. Blue states run an effect,",
-    'yellow ones only wait for a timer or an event, grey ones are final.',
+    'yellow ones wait for a timer or an event, grey ones are final; the others go on as soon as one of their guards holds.',
     '',
     'The tables have everything: also what a state does without leaving it, entry actions, and events that are taken in',
     'any state. `after` names a delay that is computed when the state is entered, or says how long it is.',
@@ -146,7 +146,9 @@ function label({ kind, what, guard }: Edge): string {
 }
 
 function diagram(chart: Chart): string[] {
-  const lines = ['stateDiagram-v2'];
+  // Flat charts are stars around a state that decides: labels have room where edges run from left to right.
+  const isFlat = !chart.states.some((s) => s.path.includes('.'));
+  const lines = ['stateDiagram-v2', ...(isFlat ? ['  direction LR'] : [])];
   const childrenOf = (path: string) => chart.states.filter((s) => s.path && parentOf(s.path) === path);
   const write = (state: State, indent: string) => {
     const children = childrenOf(state.path);
