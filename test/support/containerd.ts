@@ -23,6 +23,7 @@ const CNI_PLUGINS = '/usr/lib/cni';
 const OVERLAYFS_MAGIC = 0x794c7630;
 /** Longest wait for the daemon to answer or to end, ms. */
 const PATIENCE_MS = 30_000;
+const PARALLEL_REMOVALS = 4;
 
 export interface PrivateContainerd {
   /** `unix:///…` */
@@ -77,10 +78,15 @@ export async function startContainerd(directory: string): Promise<PrivateContain
     },
     async stop() {
       if (!daemon) await containerd.startDaemon();
-      for (const { id } of await listPodSandbox(cri, {})) {
-        await stopPodSandbox(cri, id);
-        await removePodSandbox(cri, id);
-      }
+      const sandboxes = await listPodSandbox(cri, {});
+      const removeNext = async (): Promise<void> => {
+        const next = sandboxes.pop();
+        if (!next) return;
+        await stopPodSandbox(cri, next.id);
+        await removePodSandbox(cri, next.id);
+        await removeNext();
+      };
+      await Promise.all(Array.from({ length: PARALLEL_REMOVALS }, removeNext));
       cri.close();
       await containerd.stopDaemon();
       await endShims(socket);
