@@ -4,8 +4,9 @@ import { Command } from '@oclif/core';
 export abstract class StateletCommand extends Command {
   /** The arguments as they are, for config/parse-flags.ts: oclif takes no `--bool=false`. */
   protected async kubeletArgv(): Promise<readonly string[]> {
+    const argv = [...this.argv];
     await this.parse({ strict: false }, []);
-    return this.argv;
+    return argv;
   }
 
   protected override async catch(error: Error & { exitCode?: number }): Promise<void> {

@@ -6,8 +6,8 @@ import { isObject, joinPath, type Json, type JsonObject } from './schema.ts';
 /** No configuration is larger; also bounds what parsing may cost. */
 const MAX_BYTES = 3 * 1024 * 1024;
 
-export const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
-export const KIND = 'KubeletConfiguration';
+const API_VERSION = 'kubelet.config.k8s.io/v1beta1';
+const KIND = 'KubeletConfiguration';
 
 export interface ReadDocument {
   document: JsonObject;

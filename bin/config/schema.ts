@@ -18,8 +18,6 @@ export const TOP_FIELDS: readonly TopField[] = FIELDS.filter((f) => !f.path.incl
   (f) => ({ ...f, steps: f.path.split('.') }),
 );
 
-export const fieldAt: ReadonlyMap<string, TopField> = new Map(TOP_FIELDS.map((f) => [f.path, f]));
-
 /** The whole file's schema. */
 export const SCHEMA: Schema = objectAt('');
 
