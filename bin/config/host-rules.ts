@@ -1,4 +1,4 @@
-import { readFileSync, statfsSync } from 'node:fs';
+import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import type { LoadedConfig } from './load-config.ts';
 import { originOf, shownOrigin } from './merge.ts';
 import type { Problem } from './problem.ts';
@@ -16,7 +16,8 @@ const CGROUP2_MAGIC = 0x63677270;
 export function readHostView(): HostView {
   return {
     cgroupVersion: statfsSync('/sys/fs/cgroup').type === CGROUP2_MAGIC ? 2 : 1,
-    swapOn: readFileSync('/proc/swaps', 'utf8').trim().split('\n').length > 1,
+    // A kernel without swap has no such file.
+    swapOn: existsSync('/proc/swaps') && readFileSync('/proc/swaps', 'utf8').trim().split('\n').length > 1,
   };
 }
 
