@@ -1,0 +1,113 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listContainers } from '../../services/cri/verbs/list-containers.ts';
+import { listPodSandbox } from '../../services/cri/verbs/list-pod-sandbox.ts';
+import { PodSandboxState } from '../../services/cri/proto/generated/cri.ts';
+import { Daemon, lines } from '../support/daemon.ts';
+import { EmbeddedProcess, processesWith } from '../support/embedded-process.ts';
+import { FOREVER, shellPod } from '../support/pods.ts';
+
+let runtime: EmbeddedProcess;
+let daemon: Daemon;
+/** Each container that starts writes a line here, by its pod's name. */
+const starts = (name: string) => lines(join(daemon.directory, 'starts', name));
+
+beforeAll(async () => {
+  runtime = await EmbeddedProcess.start();
+  daemon = await Daemon.start({ endpoint: runtime.endpoint });
+}, 60_000);
+
+afterAll(async () => {
+  await daemon?.discard();
+  await runtime?.discard();
+}, 60_000);
+
+/** A pod whose container notes that it started, and runs. */
+function noted(name: string, script = FOREVER) {
+  return shellPod(
+    name,
+    `echo $$ >> /starts/${name}; : ${name}; ${script}`,
+    { volumes: [{ name: 'starts', hostPath: { path: join(daemon.directory, 'starts'), type: 'DirectoryOrCreate' } }] },
+    { volumeMounts: [{ name: 'starts', mountPath: '/starts' }] },
+  );
+}
+
+async function containerIds(names: string[]): Promise<Record<string, string | undefined>> {
+  const pods = await daemon.pods();
+  return Object.fromEntries(names.map((name) => [name, pods.get(name)?.status.containerStatuses?.[0]?.containerID]));
+}
+
+test('B072 an agent that is stopped and started again leaves every container as it is', async () => {
+  const names = ['keep-a', 'keep-b', 'keep-c'];
+  for (const name of names) await daemon.put(noted(name));
+  for (const name of names) await daemon.ready(name);
+  const before = await containerIds(names);
+  const since = daemon.log.length;
+  expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+  await daemon.start();
+  for (const name of names) {
+    const status = await daemon.ready(name);
+    expect(status.containerStatuses?.[0]).toMatchObject({ restartCount: 0, lastState: {} });
+    expect(await starts(name)).toHaveLength(1);
+  }
+  expect(await containerIds(names)).toEqual(before);
+  expect(daemon.log.slice(since)).not.toMatch(/Killing|"Created"|"Started"/);
+  await daemon.empty();
+});
+
+test('B071 what was removed while the agent was away is ended, and the rest runs on', async () => {
+  const names = Array.from({ length: 6 }, (_, i) => `away-${i}`);
+  for (const name of names) await daemon.put(noted(name));
+  for (const name of names) await daemon.ready(name);
+  const kept = names.slice(3);
+  const before = await containerIds(kept);
+  await daemon.kill9();
+  for (const name of names.slice(0, 3)) await daemon.remove(name);
+  await daemon.start();
+  const left = () => listPodSandbox(runtime.cri, {});
+  await daemon.until('three sandboxes are left', async () => (await left()).length === 3);
+  for (const name of kept) await daemon.ready(name);
+  expect(await containerIds(kept)).toEqual(before);
+  for (const name of names) expect(await starts(name)).toHaveLength(1);
+  await daemon.empty();
+});
+
+test('B092 a manifest that changes while the agent is away: the old pod ends before the new one starts', async () => {
+  const trap = 'trap "sleep 1; echo old ended >> /starts/order; exit 0" TERM; while true; do sleep 0.1; done';
+  await daemon.put(noted('order', trap));
+  await daemon.ready('order');
+  await daemon.stop();
+  await daemon.put(noted('order', `echo new began >> /starts/order; ${FOREVER}`));
+  await daemon.start();
+  await daemon.until('the new one runs', async () => (await starts('order')).includes('new began'));
+  expect((await starts('order')).filter((line) => /o/.test(line))).toEqual(['old ended', 'new began']);
+  await daemon.empty();
+});
+
+test('B071 kill -9 at any moment while twenty pods start: no second copy and no orphan', async () => {
+  const ROUNDS = 10;
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const names = Array.from({ length: 20 }, (_, i) => `round${round}-pod${i}`);
+    for (const name of names) await daemon.put(noted(name));
+    // Spread over the time that the starts take, from nothing begun to nearly all there.
+    await sleep(round * 90 + Math.random() * 90);
+    await daemon.kill9();
+    await daemon.start();
+    await daemon.until('all run', async () => {
+      const pods = [...(await daemon.pods()).values()];
+      return pods.length === names.length && pods.every(({ status }) => status.phase === 'Running');
+    });
+    const sandboxes = await listPodSandbox(runtime.cri, {});
+    expect(sandboxes.filter(({ state }) => state === PodSandboxState.SANDBOX_READY)).toHaveLength(names.length);
+    const running = await listContainers(runtime.cri, {});
+    expect(new Set(running.map(({ podSandboxId }) => podSandboxId)).size).toBe(running.length);
+    for (const name of names) {
+      expect([name, (await starts(name)).length]).toEqual([name, 1]);
+      expect([name, (await processesWith(`: ${name};`)).length]).toEqual([name, 1]);
+    }
+    await daemon.empty();
+    expect(await listPodSandbox(runtime.cri, {})).toEqual([]);
+    expect(await processesWith(`: round${round}-pod`)).toEqual([]);
+  }
+}, 240_000);

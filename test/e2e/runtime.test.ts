@@ -1,0 +1,128 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { status as grpcStatus } from '@grpc/grpc-js';
+import { startEmbeddedRuntime } from '../../services/cri/embedded/index.ts';
+import type { EmbeddedRuntime } from '../../services/cri/embedded/index.ts';
+import { Daemon, lines } from '../support/daemon.ts';
+import { EmbeddedProcess } from '../support/embedded-process.ts';
+import { FOREVER, shellPod } from '../support/pods.ts';
+
+/** What a test has begun, undone in reverse. */
+const undo: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step();
+}, 60_000);
+
+async function daemonOn(endpoint: string, config = {}): Promise<Daemon> {
+  const daemon = await Daemon.make({ endpoint, config });
+  undo.push(() => daemon.discard());
+  await daemon.start();
+  return daemon;
+}
+
+/** In this process, so that a test can tell it which calls go wrong. */
+async function faultyRuntime(): Promise<EmbeddedRuntime> {
+  const directory = await mkdtemp(join(tmpdir(), 'runtime-'));
+  const runtime = await startEmbeddedRuntime({
+    socketPath: join(directory, 'cri.sock'),
+    stateDir: join(directory, 'state'),
+  });
+  undo.push(async () => {
+    runtime.faults.clear();
+    await runtime.stop();
+    await rm(directory, { recursive: true });
+  });
+  return runtime;
+}
+
+test('a runtime that is absent at the start: pods start once it is there', async () => {
+  const runtime = await EmbeddedProcess.make();
+  undo.push(() => runtime.discard());
+  const daemon = await daemonOn(runtime.endpoint);
+  await daemon.put(shellPod('early', FOREVER));
+  await daemon.until('the log says that no runtime answers', () => /cri\.sock|runtime/.test(daemon.log));
+  await runtime.start();
+  await daemon.ready('early');
+  expect((await daemon.status('early'))?.containerStatuses).toMatchObject([{ restartCount: 0 }]);
+});
+
+test('a runtime that is killed and comes back: nothing that runs is started anew, and new pods start', async () => {
+  const runtime = await EmbeddedProcess.start();
+  undo.push(() => runtime.discard());
+  const daemon = await daemonOn(runtime.endpoint);
+  await daemon.put(shellPod('before', FOREVER));
+  const { containerStatuses: [before] = [] } = await daemon.ready('before');
+  await runtime.end('SIGKILL');
+  await daemon.put(shellPod('meanwhile', FOREVER));
+  await daemon.until('the new pod is known', async () => (await daemon.pods()).has('meanwhile'));
+  await runtime.start();
+  await daemon.ready('meanwhile');
+  expect((await daemon.ready('before')).containerStatuses).toMatchObject([
+    { containerID: before?.containerID, restartCount: 0 },
+  ]);
+});
+
+test('B159 a runtime that hangs on one container: that pod alone waits, the others start, restart and end', async () => {
+  const runtime = await faultyRuntime();
+  const daemon = await daemonOn(runtime.endpoint);
+  await daemon.put(shellPod('stuck', FOREVER));
+  await daemon.put(shellPod('worker', 'sleep 1; exit 3'));
+  const { containerStatuses: [stuck] = [] } = await daemon.ready('stuck');
+  const id = stuck?.containerID?.replace(/^.*:\/\//, '');
+  runtime.faults.add({ method: 'ContainerStatus', match: ({ containerId }) => containerId === id, hang: true });
+  runtime.faults.add({ method: 'StopContainer', match: ({ containerId }) => containerId === id, hang: true });
+  await daemon.remove('stuck');
+
+  await daemon.podIs('worker', 'restarted', ({ containerStatuses: [c] = [] }) => (c?.restartCount ?? 0) > 0);
+  await daemon.put(shellPod('later', FOREVER));
+  await daemon.ready('later');
+  await daemon.remove('later');
+  await daemon.gone('later');
+  const health = await fetch(`http://127.0.0.1:${daemon.healthzPort}/healthz`);
+  expect(health.status).toBe(200);
+  expect((await daemon.pods()).has('stuck')).toBe(true);
+  runtime.faults.clear();
+  await daemon.gone('stuck', 60_000);
+}, 90_000);
+
+test('calls that fail are tried again, and the pod tells why meanwhile', async () => {
+  const runtime = await faultyRuntime();
+  const fail = { code: grpcStatus.UNAVAILABLE, message: 'no space on the moon' };
+  runtime.faults.add({ method: 'CreateContainer', times: 1, fail });
+  const daemon = await daemonOn(runtime.endpoint);
+  await daemon.put(shellPod('twice', FOREVER));
+  await daemon.until('the log tells why', () => daemon.log.includes('no space on the moon'));
+  await daemon.ready('twice', 40_000);
+}, 60_000);
+
+test('B068 a create that is answered late: the container that came about is used, not made twice', async () => {
+  const runtime = await faultyRuntime();
+  const daemon = await daemonOn(runtime.endpoint, { runtimeRequestTimeout: '2s' });
+  runtime.faults.add({ method: 'CreateContainer', times: 1, delayMs: 3_000 });
+  const starts = join(daemon.directory, 'starts');
+  await daemon.put(
+    shellPod(
+      'late',
+      `echo $$ >> /starts/late; ${FOREVER}`,
+      { volumes: [{ name: 'starts', hostPath: { path: starts, type: 'DirectoryOrCreate' } }] },
+      { volumeMounts: [{ name: 'starts', mountPath: '/starts' }] },
+    ),
+  );
+  await daemon.ready('late', 40_000);
+  expect(await lines(join(starts, 'late'))).toHaveLength(1);
+}, 60_000);
+
+test('B023 a sandbox that cannot be stopped is tried again until it is, without a restart of the agent', async () => {
+  const runtime = await faultyRuntime();
+  const daemon = await daemonOn(runtime.endpoint);
+  await daemon.put(shellPod('sticky', FOREVER));
+  await daemon.ready('sticky');
+  const fail = { code: grpcStatus.UNKNOWN, message: 'the network is held' };
+  runtime.faults.add({ method: 'StopPodSandbox', times: 2, fail });
+  await daemon.remove('sticky');
+  await daemon.gone('sticky', 60_000);
+  expect(runtime.faults.calls('StopPodSandbox').length).toBeGreaterThan(2);
+  expect(runtime.faults.calls('RemovePodSandbox').at(-1)?.outcome).toBe('OK');
+}, 90_000);

@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { mkdir, open, readFile, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const BUNDLE = join(ROOT, 'dist/statelet.js');
+const LOCK = join(ROOT, 'node_modules/.cache/statelet-build.lock');
+/** What the bundle is made of. */
+const SOURCES = ['bin', 'machines', 'services', 'scripts/build.ts', 'package-lock.json'];
+
+/**
+ * bin/run.js with an up-to-date bundle behind it. The bundle is made where it is missing or older than a source, by one
+ * test process at a time: the others wait and then find it made.
+ */
+export async function builtAgent(): Promise<string> {
+  const release = await lock();
+  try {
+    if (await isStale()) await promisify(execFile)(process.execPath, ['scripts/build.ts'], { cwd: ROOT });
+  } finally {
+    await release();
+  }
+  return join(ROOT, 'bin/run.js');
+}
+
+async function isStale(): Promise<boolean> {
+  const made = await stat(BUNDLE).catch(() => undefined);
+  if (!made) return true;
+  const times = await Promise.all(SOURCES.map((source) => newest(join(ROOT, source))));
+  return Math.max(...times) > made.mtimeMs;
+}
+
+/** The latest change of a file, or of anything in a folder. */
+async function newest(path: string): Promise<number> {
+  const { mtimeMs } = await stat(path);
+  const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
+  const times = await Promise.all(
+    entries.filter((e) => e.isFile()).map((e) => stat(join(e.parentPath, e.name)).then((s) => s.mtimeMs)),
+  );
+  return Math.max(mtimeMs, ...times);
+}
+
+/** A lock file that names its holder; one whose holder has died is taken over. */
+async function lock(): Promise<() => Promise<void>> {
+  await mkdir(join(LOCK, '..'), { recursive: true });
+  for (;;) {
+    try {
+      const file = await open(LOCK, 'wx');
+      await file.writeFile(String(process.pid));
+      await file.close();
+      return () => rm(LOCK, { force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const holder = Number(await readFile(LOCK, 'utf8').catch(() => '0'));
+    if (holder && !isAlive(holder)) await rm(LOCK, { force: true });
+    await sleep(50);
+  }
+}
+
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
+    throw error;
+  }
+}
