@@ -1,5 +1,8 @@
 import type { DesiredPod } from '../../../machines/kubernetes.types.ts';
-import type { LedgerLine, SimRuntime } from './runtime.ts';
+import { AUDIT_MS, type LedgerLine, type SimRuntime } from './runtime.ts';
+
+/** What is needed of the runtime to judge a run. */
+type Witness = Pick<SimRuntime, 'containers' | 'onLedger'> & { clock: { readonly elapsed: number } };
 
 /**
  * What must hold of any run, judged from the runtime's ledger alone: the agent's own view is not asked. Each breach is a
@@ -8,18 +11,33 @@ import type { LedgerLine, SimRuntime } from './runtime.ts';
 export class Invariants {
   readonly breaches: string[] = [];
   /** When a pod was taken out of its source, ms of the run; the moment the agent could know. */
-  readonly removedAt = new Map<string, number>();
-  readonly #runtime: SimRuntime;
+  readonly #unwantedAt = new Map<string, number>();
+  readonly #runtime: Witness;
   readonly #specs: ReadonlyMap<string, DesiredPod>;
   readonly #attempts = new Map<string, number>();
   readonly #killBy = new Map<string, number>();
+  /** Init containers that ended well, by sandbox. */
   readonly #done = new Map<string, Set<string>>();
+  /** Containers that ever started, as `sandbox/container`. */
+  readonly #started = new Set<string>();
   readonly #phases = new Map<string, string>();
+  /** When a dead agent's last call started a container, by id: the next agent stops what is too many once it sees it. */
+  readonly #posthumous = new Map<string, number>();
 
-  constructor(runtime: SimRuntime, specs: ReadonlyMap<string, DesiredPod>) {
+  constructor(runtime: Witness, specs: ReadonlyMap<string, DesiredPod>) {
     this.#runtime = runtime;
     this.#specs = specs;
     runtime.onLedger = (line) => this.#judge(line);
+  }
+
+  /** A manifest asks for the pod. */
+  wanted(uid: string): void {
+    this.#unwantedAt.delete(uid);
+  }
+
+  /** No manifest asks for the pod any more. */
+  unwanted(uid: string): void {
+    this.#unwantedAt.set(uid, this.#runtime.clock.elapsed);
   }
 
   /** A status that the agent reported. */
@@ -37,70 +55,64 @@ export class Invariants {
   }
 
   #judge(line: LedgerLine): void {
-    const { what, podUid, container, id, at } = line;
+    const { what, podUid, container = '', id = '', sandboxId = '', at } = line;
     const key = `${podUid}/${container}`;
     if (what === 'container.created') {
       const last = this.#attempts.get(key) ?? -1;
-      if ((line.attempt ?? 0) <= last) this.#breach(`attempt of ${key} went from ${last} to ${line.attempt}`, at);
-      this.#attempts.set(key, line.attempt ?? 0);
+      const attempt = line.attempt ?? 0;
+      // What a dead agent had asked for is done when it is done; no other agent can know of it before.
+      if (attempt <= last && !line.posthumous) this.#breach(`attempt of ${key} went from ${last} to ${attempt}`, at);
+      this.#attempts.set(key, Math.max(last, attempt));
     }
     if (what === 'container.started') {
-      const running = [...this.#runtime.containers.values()].filter((c) => c.state === 'running');
-      if (running.filter((c) => c.podUid === podUid && c.name === container).length > 1)
-        this.#breach(`two running containers for ${key}`, at);
-      if (running.some((c) => c.fullName === line.fullName && c.podUid !== podUid))
-        this.#breach(`pod ${line.fullName} runs under two UIDs`, at);
-      const removed = this.#removedAt(podUid);
-      if (removed !== undefined && at - removed > LATEST_START)
-        this.#breach(`${key} started after its pod was removed`, at);
+      this.#judgeStart(line);
       this.#judgeInitOrder(line);
+      this.#started.add(`${sandboxId}/${container}`);
     }
-    if (what === 'container.exited') {
-      const c = this.#runtime.containers.get(id ?? '');
-      if (c?.exitCode === 0) this.#doneIn(line.sandboxId ?? '').add(container ?? '');
-    }
+    if (what === 'container.exited' && this.#runtime.containers.get(id)?.exitCode === 0)
+      this.#doneIn(sandboxId).add(container);
     if (what === 'container.stopAsked') {
       const killBy = at + (line.graceSeconds ?? 0) * 1000;
-      const before = this.#killBy.get(id ?? '');
+      const before = this.#killBy.get(id);
       if (before !== undefined && killBy > before + GRACE_SLACK)
         this.#breach(`grace of ${key} grew: kill at ${before} became ${killBy}`, at);
-      this.#killBy.set(id ?? '', Math.min(before ?? Infinity, killBy));
+      this.#killBy.set(id, Math.min(before ?? Infinity, killBy));
     }
   }
 
-  #judgeInitOrder({ podUid, container, sandboxId = '', at }: LedgerLine): void {
+  #judgeStart({ podUid, container, fullName, id, at, posthumous }: LedgerLine): void {
+    if (posthumous) return void this.#posthumous.set(id ?? '', at);
+    const running = [...this.#runtime.containers.values()].filter(
+      (c) => c.state === 'running' && at - (this.#posthumous.get(c.id) ?? -Infinity) > UNSEEN,
+    );
+    if (running.filter((c) => c.podUid === podUid && c.name === container).length > 1)
+      this.#breach(`two running containers for ${podUid}/${container}`, at);
+    if (running.some((c) => c.fullName === fullName && c.podUid !== podUid))
+      this.#breach(`pod ${fullName} runs under two UIDs`, at);
+    const unwanted = this.#unwantedAt.get(podUid);
+    if (unwanted !== undefined && at - unwanted > LATEST_START)
+      this.#breach(`${podUid}/${container} started after its pod was removed`, at);
+  }
+
+  #judgeInitOrder({ podUid, container = '', sandboxId = '', at, posthumous }: LedgerLine): void {
     const spec = this.#specs.get(podUid)?.spec;
-    if (!spec?.initContainers?.length) return;
+    if (!spec?.initContainers?.length || posthumous) return;
     const order = spec.initContainers;
     const index = order.findIndex((c) => c.name === container);
     const before = index === -1 ? order : order.slice(0, index);
-    if (index !== -1 && order[index]?.restartPolicy === 'Always' && this.#regularRan(podUid, sandboxId)) return;
-    for (const init of before) {
-      const sidecar = init.restartPolicy === 'Always';
-      const ok = sidecar ? this.#everStarted(podUid, init.name, sandboxId) : this.#doneIn(sandboxId).has(init.name);
-      if (!ok) this.#breach(`${podUid}/${container} started before ${init.name} was over`, at);
+    const regularRan = spec.containers.some(({ name }) => this.#started.has(`${sandboxId}/${name}`));
+    if (index !== -1 && order[index]?.restartPolicy === 'Always' && regularRan) return;
+    for (const { name, restartPolicy } of before) {
+      const isOver =
+        restartPolicy === 'Always' ? this.#started.has(`${sandboxId}/${name}`) : this.#doneIn(sandboxId).has(name);
+      if (!isOver) this.#breach(`${podUid}/${container} started before ${name} was over`, at);
     }
-  }
-
-  #everStarted(uid: string, name: string, sandboxId: string): boolean {
-    return this.#runtime.ledger.some(
-      (l) => l.what === 'container.started' && l.podUid === uid && l.container === name && l.sandboxId === sandboxId,
-    );
-  }
-
-  #regularRan(uid: string, sandboxId: string): boolean {
-    const regular = this.#specs.get(uid)?.spec.containers.map((c) => c.name) ?? [];
-    return regular.some((name) => this.#everStarted(uid, name, sandboxId));
   }
 
   #doneIn(sandboxId: string): Set<string> {
     const done = this.#done.get(sandboxId) ?? new Set<string>();
     this.#done.set(sandboxId, done);
     return done;
-  }
-
-  #removedAt(uid: string): number | undefined {
-    return this.removedAt.get(uid);
   }
 
   #breach(text: string, at = this.#runtime.clock.elapsed): void {
@@ -110,5 +122,7 @@ export class Invariants {
 
 /** A call that was in flight when the pod was removed may still be answered: its deadline and the late work after it. */
 const LATEST_START = 20_000;
+/** So long an agent may not know of what another one's last call did: until its next audit, and a call that hangs. */
+const UNSEEN = AUDIT_MS + 30_000;
 /** Seconds are whole on the wire, and StopContainer gets at least 2 s. */
 const GRACE_SLACK = 2_100;

@@ -27,6 +27,22 @@ export interface Faults {
   eventDoubled: number;
 }
 
+/** How one call goes. */
+export type Fate = 'works' | Exclude<keyof Faults, 'eventLost' | 'eventDoubled'>;
+
+/** Who makes a call; one that is dead by the time at which the work is done has not been there to hear of it. */
+export interface Caller {
+  dead: boolean;
+}
+
+export interface CallOptions {
+  deadlineMs?: number;
+  signal?: AbortSignal;
+  caller?: Caller;
+  /** What the call is about: an id, an image. */
+  about?: string;
+}
+
 export const NO_FAULTS: Faults = { fails: 0, doneButFails: 0, late: 0, hangs: 0, eventLost: 0, eventDoubled: 0 };
 
 /** One line of the independent ledger: what the runtime was asked and did, as a witness beside the agent. */
@@ -40,6 +56,8 @@ export interface LedgerLine {
   attempt?: number;
   graceSeconds?: number;
   sandboxId?: string;
+  /** Done for a caller that was dead by then. */
+  posthumous?: boolean;
 }
 
 interface SimContainer extends Omit<ObservedContainer, 'at'> {
@@ -57,6 +75,8 @@ interface SimSandbox extends Omit<ObservedSandbox, 'at'> {
   podSpec: DesiredPod;
 }
 
+/** Period of the listing that finds what the event stream did not tell of, ms. */
+export const AUDIT_MS = 60_000;
 /** Deadline of a simulated call, ms. */
 const DEADLINE = 10_000;
 
@@ -76,6 +96,11 @@ export class SimRuntime {
   readonly images = new Set<string>();
   onEvent: ((event: RuntimeEvent) => void) | undefined;
   onLedger: ((line: LedgerLine) => void) | undefined;
+  /** Told of every call that is made. */
+  onCall: ((op: string) => void) | undefined;
+  /** Says how a call goes, for scripted lives; undefined leaves it to chance. */
+  script: ((op: string, about: string | undefined) => Fate | undefined) | undefined;
+  #caller: Caller | undefined;
   #ids = 0;
   readonly #reserved = new Map<string, string>();
 
@@ -88,34 +113,47 @@ export class SimRuntime {
   }
 
   /** A call: latency, a fault by chance, the work at its time. An aborted read is dropped; a mutating call is not. */
-  call<T>(op: string, work: () => T, options: { deadlineMs?: number; signal?: AbortSignal } = {}): Promise<T> {
-    const { random, clock, faults } = this;
+  call<T>(op: string, work: () => T, options: CallOptions = {}): Promise<T> {
+    const { random, clock } = this;
     const deadline = options.deadlineMs ?? DEADLINE;
     const latency = random.between(1, 40);
     const dice = random.next();
+    const fate = this.script?.(op, options.about) ?? this.#fate(dice);
     const error = (reason: string, message = `${op}: ${reason}`) =>
       new AgentError({ op, reason, message, transient: true });
+    this.onCall?.(op);
     return new Promise<T>((resolve, reject) => {
       options.signal?.addEventListener('abort', () => reject(error('CANCELLED')));
-      if (!this.up) return void clock.setTimeout(() => reject(error('UNAVAILABLE')), 5);
-      let edge = faults.fails;
-      if (dice < edge) return void clock.setTimeout(() => reject(error('INTERNAL')), latency);
-      const run = (then: (result: T) => void) => {
+      const after = (ms: number, then: () => void) => void clock.setTimeout(then, ms);
+      const fail = (reason: string) => () => reject(error(reason));
+      const run = (then: (result: T) => void) => () => {
+        this.#caller = options.caller;
         try {
           then(work());
         } catch (failure) {
           reject(failure as Error);
+        } finally {
+          this.#caller = undefined;
         }
       };
-      if (dice < (edge += faults.doneButFails))
-        return void clock.setTimeout(() => run(() => reject(error('INTERNAL'))), latency);
-      if (dice < (edge += faults.late)) {
-        clock.setTimeout(() => reject(error('DEADLINE_EXCEEDED')), deadline);
-        return void clock.setTimeout(() => run(() => undefined), deadline + random.between(1, 5_000));
-      }
-      if (dice < edge + faults.hangs) return void clock.setTimeout(() => reject(error('DEADLINE_EXCEEDED')), deadline);
-      clock.setTimeout(() => run(resolve), latency);
+      if (!this.up) return after(5, fail('UNAVAILABLE'));
+      if (fate === 'works') return after(latency, run(resolve));
+      if (fate === 'fails') return after(latency, fail('INTERNAL'));
+      if (fate === 'doneButFails') return after(latency, run(fail('INTERNAL')));
+      after(deadline, fail('DEADLINE_EXCEEDED'));
+      if (fate === 'late')
+        after(
+          deadline + random.between(1, 5_000),
+          run(() => undefined),
+        );
     });
+  }
+
+  #fate(dice: number): Fate {
+    let edge = 0;
+    for (const fate of ['fails', 'doneButFails', 'late', 'hangs'] as const)
+      if (dice < (edge += this.faults[fate])) return fate;
+    return 'works';
   }
 
   runSandbox(pod: DesiredPod, attempt: number): Omit<ObservedSandbox, 'at'> {
@@ -304,7 +342,7 @@ export class SimRuntime {
   }
 
   #write(line: Omit<LedgerLine, 'at'>): void {
-    const full = { ...line, at: this.clock.elapsed };
+    const full = { ...line, at: this.clock.elapsed, ...(this.#caller?.dead && { posthumous: true }) };
     this.ledger.push(full);
     this.onLedger?.(full);
   }

@@ -1,6 +1,7 @@
-import type { DesiredPod } from '../../../machines/kubernetes.types.ts';
-import { NO_FAULTS } from './runtime.ts';
-import { World } from './world.ts';
+import type { Container, DesiredPod, PodSpec } from '../../../machines/kubernetes.types.ts';
+import type { Random } from './random.ts';
+import { AUDIT_MS, NO_FAULTS } from './runtime.ts';
+import { World, type Charts } from './world.ts';
 
 /** What a run ended with: breaches of the invariants, what did not settle, and bugs that surfaced as crashes. */
 export interface Verdict {
@@ -14,12 +15,16 @@ const BUSY_MS = 10 * 60_000;
 const SETTLE_MS = 25 * 60_000;
 
 /** Runs the whole agent through a random life: pods come, change and go, calls fail, the agent and the runtime die. */
-export async function runScenario(seed: number, trace?: (line: string) => void): Promise<Verdict> {
-  const world = new World(seed);
+export async function runScenario(
+  seed: number,
+  trace?: (line: string) => void,
+  charts?: Partial<Charts>,
+): Promise<Verdict> {
+  const world = new World(seed, charts);
   if (trace) world.trace = trace;
   const { random, runtime, clock } = world;
   world.stream = random.chance(0.7);
-  runtime.images.add('present:1');
+  for (const image of ['present:1', 'present:2']) runtime.images.add(image);
   if (random.chance(0.3)) runtime.absentImages.add('absent:1');
   runtime.faults = {
     fails: random.pick([0, 0.02, 0.1]),
@@ -30,21 +35,14 @@ export async function runScenario(seed: number, trace?: (line: string) => void):
     eventDoubled: random.pick([0, 0.2]),
   };
   world.hostFails = random.pick([0, 0, 0.05]);
-  for (let i = 0; i < random.between(1, 4); i++) world.put(`/manifests/${i}.yaml`, manifest(world, i));
+  for (let i = 0; i < random.between(1, 4); i++) world.put(originOf(i), manifest(random, i));
   world.start();
 
   while (clock.elapsed < BUSY_MS) {
     await clock.advance(random.pick([3, 50, 500, 5_000, 30_000]));
     act(world);
   }
-
-  runtime.faults = { ...NO_FAULTS };
-  world.hostFails = 0;
-  runtime.up = true;
-  runtime.networkReady = true;
-  runtime.absentImages.clear();
-  if (!world.agent) world.start();
-  await clock.advance(SETTLE_MS);
+  await settle(world);
   const problems = [
     ...world.invariants.breaches,
     ...world.crashes.map((error) => `crash: ${JSON.stringify(error)} ${String((error as { error?: unknown }).error)}`),
@@ -54,97 +52,133 @@ export async function runScenario(seed: number, trace?: (line: string) => void):
   return { seed, problems, calls: runtime.ledger.length };
 }
 
-function act(world: World): void {
-  const { random, runtime } = world;
-  const origin = `/manifests/${random.between(0, 4)}.yaml`;
-  const what = random.between(0, 11);
-  world.trace?.(`${world.clock.elapsed} act ${what} ${origin}`);
-  switch (what) {
-    case 0:
-    case 1:
-      world.put(origin, manifest(world, random.between(0, 4)));
-      break;
-    case 2:
-      world.remove(origin);
-      break;
-    case 3:
-      if (world.agent) world.kill();
-      else world.start();
-      break;
-    case 4:
-      if (!world.agent) world.start();
-      break;
-    case 5: {
-      const running = [...runtime.containers.values()].filter((c) => c.state === 'running');
-      if (running.length) runtime.crash(random.pick(running).id, random.pick([0, 1, 137]));
-      break;
-    }
-    case 6: {
-      const sandboxes = [...runtime.sandboxes.keys()];
-      if (sandboxes.length) runtime.stopSandbox(random.pick(sandboxes));
-      break;
-    }
-    case 7: {
-      const exited = [...runtime.containers.values()].filter((c) => c.state === 'exited');
-      if (exited.length) runtime.removeContainer(random.pick(exited).id);
-      break;
-    }
-    case 8:
-      runtime.up = random.chance(0.7);
-      break;
-    case 9:
-      runtime.networkReady = random.chance(0.7);
-      break;
-    case 10:
-      world.clock.skewMs += random.pick([-3_600_000, -1_000, 1_000, 60_000]);
-      break;
-    default:
-      if (!world.agent) world.start();
-  }
+/** Nothing disturbs any more. Settled twice, an audit apart, is settled. */
+async function settle(world: World): Promise<void> {
+  const { runtime, clock } = world;
+  runtime.faults = { ...NO_FAULTS };
+  runtime.onCall = undefined;
+  runtime.up = true;
+  runtime.networkReady = true;
+  runtime.absentImages.clear();
+  world.hostFails = 0;
+  world.mend();
+  if (!world.agent) world.start();
+  const until = clock.elapsed + SETTLE_MS;
+  for (let calm = 0; calm < 2 && clock.elapsed < until; calm = unsettled(world).length ? 0 : calm + 1)
+    await clock.advance(AUDIT_MS);
 }
 
-function manifest(world: World, index: number): object {
+const originOf = (index: number) => `/manifests/${index}.yaml`;
+
+/** What can happen in a life, each as often as the others. */
+const ACTS: Record<string, (world: World, origin: string) => void> = {
+  put: putAny,
+  putAgain: putAny,
+  changeImage(world, origin) {
+    const found = world.manifest(origin) as Manifest | undefined;
+    if (!found) return putAny(world, origin);
+    const [first, ...others] = found.spec.containers;
+    const image = first.image === 'present:1' ? 'present:2' : 'present:1';
+    world.put(origin, { ...found, spec: { ...found.spec, containers: [{ ...first, image }, ...others] } });
+  },
+  remove(world, origin) {
+    const found = world.manifest(origin);
+    world.remove(origin);
+    // Some come back as they were, while their pod still ends or after it.
+    if (found && world.random.chance(0.5))
+      world.clock.setTimeout(
+        () => world.manifests.has(origin) || world.put(origin, found),
+        world.random.between(1, 40_000),
+      );
+  },
+  spoil(world, origin) {
+    if (world.agent)
+      world.spoil(origin, world.random.pick(['', '{', 'kind: [', 'apiVersion: v1\nkind: Pod\n', '\u0000']));
+  },
+  mend: (world) => world.mend(),
+  killOrStart: (world) => (world.agent ? world.kill() : start(world)),
+  killInCall: (world) => world.killAtCall(world.random.between(1, 30), world.random.between(1, 20_000)),
+  start,
+  crash({ runtime, random }) {
+    const running = [...runtime.containers.values()].filter((c) => c.state === 'running');
+    if (running.length) runtime.crash(random.pick(running).id, random.pick([0, 1, 137]));
+  },
+  stopSandbox({ runtime, random }) {
+    const sandboxes = [...runtime.sandboxes.keys()];
+    if (sandboxes.length) runtime.stopSandbox(random.pick(sandboxes));
+  },
+  removeExited({ runtime, random }) {
+    const exited = [...runtime.containers.values()].filter((c) => c.state === 'exited');
+    if (exited.length) runtime.removeContainer(random.pick(exited).id);
+  },
+  runtimeAway: ({ runtime, random }) => void (runtime.up = random.chance(0.7)),
+  networkAway: ({ runtime, random }) => void (runtime.networkReady = random.chance(0.7)),
+  clockJumps: ({ clock, random }) => void (clock.skewMs += random.pick([-3_600_000, -1_000, 1_000, 60_000])),
+};
+
+function act(world: World): void {
   const { random } = world;
+  const origin = originOf(random.between(0, 4));
+  const what = random.pick(Object.keys(ACTS));
+  world.trace?.(`${world.clock.elapsed} act ${what} ${origin}`);
+  ACTS[what]?.(world, origin);
+}
+
+/** What was broken while no agent watched is no agent's to know: it is mended before one starts. */
+function start(world: World): void {
+  if (world.agent) return;
+  world.mend();
+  world.start();
+}
+
+function putAny(world: World, origin: string): void {
+  world.put(origin, manifest(world.random, world.random.between(0, 4)));
+}
+
+interface Manifest {
+  metadata: { name: string; uid?: string };
+  spec: Omit<PodSpec, 'containers'> & { containers: [Container, ...Container[]] };
+}
+
+function manifest(random: Random, index: number): Manifest {
   const program = () => [
     ...random.pick([['run'], ['run'], ['exit', '0', '3000'], ['exit', '1', '2000'], ['exit', '1', '100']]),
     ...(random.chance(0.2) ? ['ignoreTerm'] : []),
   ];
-  const image = () => random.pick(['present:1', 'present:1', 'pulled:1', 'absent:1']);
-  const containers = Array.from({ length: random.between(1, 3) }, (_, i) => ({
+  const base = { imagePullPolicy: 'IfNotPresent' };
+  const container = (i: number): Container => ({
+    ...base,
     name: `c${i}`,
-    image: image(),
-    imagePullPolicy: 'IfNotPresent',
+    image: random.pick(['present:1', 'present:1', 'pulled:1', 'absent:1']),
     command: program(),
-  }));
-  const initContainers = Array.from({ length: random.pick([0, 0, 1, 2]) }, (_, i) =>
-    random.chance(0.3)
-      ? {
-          name: `side${i}`,
-          image: 'present:1',
-          imagePullPolicy: 'IfNotPresent',
-          command: ['run'],
-          restartPolicy: 'Always',
-        }
-      : {
-          name: `init${i}`,
-          image: 'present:1',
-          imagePullPolicy: 'IfNotPresent',
-          command: ['exit', random.pick(['0', '0', '0', '1']), '500'],
-        },
-  );
-  return {
+  });
+  const initContainers = Array.from({ length: random.pick([0, 0, 1, 2]) }, (_, i): Container => {
+    if (random.chance(0.3))
+      return { ...base, name: `side${i}`, image: 'present:1', command: ['run'], restartPolicy: 'Always' };
+    return {
+      ...base,
+      name: `init${i}`,
+      image: 'present:1',
+      command: ['exit', random.pick(['0', '0', '0', '1']), '500'],
+    };
+  });
+  const more = Array.from({ length: random.between(0, 2) }, (_, i) => container(i + 1));
+  // A UID of its own keeps the pod the same through every change of its manifest.
+  const uid = random.chance(0.2) ? `uid-${index}-${random.between(0, 999_999)}` : undefined;
+  const pod = {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name: `pod${index}` },
+    metadata: { name: `pod${index}`, ...(uid && { uid }) },
     spec: {
       restartPolicy: random.pick(['Always', 'Always', 'OnFailure', 'Never']),
       hostNetwork: random.chance(0.3) || undefined,
       terminationGracePeriodSeconds: random.pick([1, 5, 30]),
       activeDeadlineSeconds: random.chance(0.1) ? random.between(5, 120) : undefined,
       initContainers: initContainers.length ? initContainers : undefined,
-      containers,
+      containers: [container(0), ...more] satisfies [Container, ...Container[]] as [Container, ...Container[]],
     },
   };
+  return pod;
 }
 
 /** What should be true once nothing disturbs any more: the node and the manifests agree. */
@@ -177,10 +211,15 @@ function unsettled(world: World): string[] {
     if (!initialized && !pod.spec.initContainers?.some((c) => c.command?.[1] === '1'))
       problems.push(`pod ${uid} never initialized; it is ${where()}`);
     if (!initialized) continue;
-    for (const { name, command } of pod.spec.containers) {
-      const running = own.filter((c) => c.name === name && c.state === 'running').length;
-      if (command?.[0] === 'run' && running !== 1)
-        problems.push(`${uid}/${name} has ${running} running instances; its pod is ${phase} and ${where()}`);
+    for (const { name, command, image } of pod.spec.containers) {
+      const running = own.filter((c) => c.name === name && c.state === 'running');
+      // A process that was made to end stays ended where the restart policy has it so.
+      const { exitCode } = own.findLast((c) => c.name === name && c.state === 'exited') ?? {};
+      const policy = pod.spec.restartPolicy;
+      const isOver = exitCode !== undefined && (policy === 'Never' || (policy === 'OnFailure' && exitCode === 0));
+      if (command?.[0] === 'run' && running.length !== 1 && !(running.length === 0 && isOver))
+        problems.push(`${uid}/${name} has ${running.length} running instances; its pod is ${phase} and ${where()}`);
+      if (running.some((c) => c.image !== image)) problems.push(`${uid}/${name} runs by an old definition`);
       if (command?.[0] === 'exit' && pod.spec.restartPolicy === 'Always' && (world.logs.get(`${uid}/${name}`) ?? 0) < 1)
         problems.push(`${uid}/${name} was never restarted; its pod is ${where()}`);
     }

@@ -26,9 +26,14 @@ import type { PlegSlots, WatchRuntimeEvent } from '../../../machines/syncloop/sy
 import { VirtualClock } from './clock.ts';
 import { Invariants } from './invariants.ts';
 import { Random } from './random.ts';
-import { SimRuntime } from './runtime.ts';
+import { AUDIT_MS, SimRuntime, type CallOptions } from './runtime.ts';
 
 export const NODE = 'node-1';
+
+export interface Charts {
+  pod: typeof podMachine;
+  container: typeof containerMachine;
+}
 
 /** One run of the agent's process; its clock begins anew with it. */
 interface Life {
@@ -47,6 +52,8 @@ export class World {
   readonly invariants: Invariants;
   /** Manifest folder: origin → text. */
   readonly manifests = new Map<string, string>();
+  /** The last good text of each manifest that is broken now. */
+  readonly #lastGood = new Map<string, string>();
   /** Every pod that a manifest ever described, by UID. */
   readonly specs = new Map<string, DesiredPod>();
   /** What the node has on disk and in cgroups, by pod UID. */
@@ -68,7 +75,11 @@ export class World {
   trace: ((line: string) => void) | undefined;
   #watchers = new Set<() => void>();
 
-  constructor(seed: number) {
+  readonly #charts: Charts;
+
+  /** `charts` replaces charts of the agent, so that a wrong agent can be shown to be caught. */
+  constructor(seed: number, charts: Partial<Charts> = {}) {
+    this.#charts = { pod: podMachine, container: containerMachine, ...charts };
     this.random = new Random(seed);
     this.runtime = new SimRuntime(this.clock, this.random);
     this.invariants = new Invariants(this.runtime, this.specs);
@@ -86,8 +97,9 @@ export class World {
     const pod = pods[0];
     if (!pod) throw new Error(`the test's own manifest is wrong: ${problems.join('; ')}`);
     this.#retire(origin);
+    this.#lastGood.delete(origin);
     this.specs.set(pod.metadata.uid, pod);
-    this.invariants.removedAt.delete(pod.metadata.uid);
+    this.invariants.wanted(pod.metadata.uid);
     this.manifests.set(origin, text);
     this.#changed();
     return pod;
@@ -95,15 +107,44 @@ export class World {
 
   remove(origin: string): void {
     this.#retire(origin);
+    this.#lastGood.delete(origin);
     this.manifests.delete(origin);
     this.#changed();
   }
 
+  /** Writes something that is no manifest over one: what runs goes on by the last good text. */
+  spoil(origin: string, text: string): void {
+    const good = this.manifests.get(origin);
+    if (good === undefined) return;
+    if (!this.#lastGood.has(origin)) this.#lastGood.set(origin, good);
+    this.manifests.set(origin, text);
+    this.#changed();
+  }
+
+  /** Puts the last good texts back. */
+  mend(): void {
+    for (const [origin, text] of this.#lastGood) this.manifests.set(origin, text);
+    if (this.#lastGood.size) this.#changed();
+    this.#lastGood.clear();
+  }
+
+  /** The manifest as an object, the last good one where it is broken. */
+  manifest(origin: string): object | undefined {
+    const text = this.#goodText(origin);
+    return text === undefined ? undefined : (JSON.parse(text) as object);
+  }
+
   /** Pods that the folder asks for now. */
   desired(): DesiredPod[] {
-    return [...this.manifests].sort().flatMap(
-      ([origin, text]) => decodeManifest(text, origin, { nodeName: NODE, source: 'file' }).pods,
-    );
+    return [...this.manifests.keys()].sort().flatMap((origin) => this.#podsOf(origin));
+  }
+
+  #goodText(origin: string): string | undefined {
+    return this.#lastGood.get(origin) ?? this.manifests.get(origin);
+  }
+
+  #podsOf(origin: string): DesiredPod[] {
+    return decodeManifest(this.#goodText(origin) ?? '', origin, { nodeName: NODE, source: 'file' }).pods;
   }
 
   start(inspect?: (event: InspectionEvent) => void): void {
@@ -124,7 +165,7 @@ export class World {
             hostIPs: ['192.0.2.1'],
             runtimeName: '',
           },
-          pleg: { listPeriodMs: 1_000, auditPeriodMs: 60_000 },
+          pleg: { listPeriodMs: 1_000, auditPeriodMs: AUDIT_MS },
           healthPeriodMs: 5_000,
           housekeepingPeriodMs: 2_000,
           pauseInitialMs: 100,
@@ -158,6 +199,19 @@ export class World {
     this.agent = undefined;
   }
 
+  /** kill -9 with the `calls`-th call from now in flight; started again `afterMs` later. */
+  killAtCall(calls: number, afterMs: number): void {
+    let left = calls;
+    this.runtime.onCall = () => {
+      if (--left > 0) return;
+      this.runtime.onCall = undefined;
+      this.clock.setTimeout(() => {
+        this.kill();
+        this.clock.setTimeout(() => this.agent ?? this.start(), afterMs);
+      }, 0);
+    };
+  }
+
   readonly #lives = new WeakMap<object, Life>();
 
   #isSlot(type: string): boolean {
@@ -166,10 +220,8 @@ export class World {
   }
 
   #retire(origin: string): void {
-    const text = this.manifests.get(origin);
-    if (!text) return;
-    for (const pod of decodeManifest(text, origin, { nodeName: NODE, source: 'file' }).pods)
-      this.invariants.removedAt.set(pod.metadata.uid, this.clock.elapsed);
+    if (!this.manifests.has(origin)) return;
+    for (const pod of this.#podsOf(origin)) this.invariants.unwanted(pod.metadata.uid);
   }
 
   #changed(): void {
@@ -184,6 +236,8 @@ export class World {
         (value) => (life.dead ? new Promise<T>(() => undefined) : value),
         (error: unknown) => (life.dead ? new Promise<T>(() => undefined) : Promise.reject(error)),
       );
+    const call = <T>(op: string, work: () => T, options: CallOptions = {}): Promise<T> =>
+      alive(runtime.call(op, work, { ...options, caller: life }));
     const host = (op: string, work: () => void) =>
       alive(
         new Promise<void>((resolve, reject) =>
@@ -202,30 +256,26 @@ export class World {
       );
     const observePod = fromPromise(async ({ input, signal }) => {
       const at = life.now();
-      return alive(runtime.call('ContainerStatus', () => runtime.podView(input, at), { signal }));
+      return call('ContainerStatus', () => runtime.podView(input, at), { signal, about: input.uid });
     }) as PodSlots['observePod'];
     const lookAt = (id: string) => {
       const at = life.now();
-      return alive(
-        runtime.call('ContainerStatus', () => {
-          const c = runtime.containers.get(id);
-          return c && runtime.view(c, at);
-        }),
-      );
+      return call('ContainerStatus', () => {
+        const c = runtime.containers.get(id);
+        return c && runtime.view(c, at);
+      });
     };
 
     const containerSlots: ContainerSlots = {
       createContainer: fromPromise(({ input }) =>
-        alive(
-          runtime.call('CreateContainer', () => {
-            const made = runtime.createContainer(input);
-            this.logs.set(`${input.pod.metadata.uid}/${input.container.name}`, input.attempt);
-            return made;
-          }),
-        ),
+        call('CreateContainer', () => {
+          const made = runtime.createContainer(input);
+          this.logs.set(`${input.pod.metadata.uid}/${input.container.name}`, input.attempt);
+          return made;
+        }),
       ),
       startContainer: fromPromise(async ({ input }) => {
-        await alive(runtime.call('StartContainer', () => runtime.startContainer(input.id)));
+        await call('StartContainer', () => runtime.startContainer(input.id));
         const instance = await lookAt(input.id);
         if (!instance)
           throw new AgentError({ op: 'StartContainer', reason: 'NOT_FOUND', message: 'gone', transient: true });
@@ -234,49 +284,43 @@ export class World {
       stopContainer: fromPromise(async ({ input }) => {
         const { id, gracePeriodSeconds } = input;
         let ended: Promise<void> | undefined;
-        await alive(runtime.call('StopContainer', () => void (ended = runtime.stopContainer(id, gracePeriodSeconds))));
+        await call('StopContainer', () => void (ended = runtime.stopContainer(id, gracePeriodSeconds)));
         await alive(ended ?? Promise.resolve());
         return lookAt(id);
       }),
       inspectContainer: fromPromise(async ({ input, signal }) => {
         const at = life.now();
         const ref = { uid: input.podUid, name: '', namespace: '' };
-        const view = await alive(runtime.call('ListContainers', () => runtime.podView(ref, at), { signal }));
+        const view = await call('ListContainers', () => runtime.podView(ref, at), { signal });
         return view.containers.filter((c) => c.name === input.name);
       }),
-      removeContainer: fromPromise(({ input }) =>
-        alive(runtime.call('RemoveContainer', () => runtime.removeContainer(input.id))),
-      ),
+      removeContainer: fromPromise(({ input }) => call('RemoveContainer', () => runtime.removeContainer(input.id))),
     };
     const imagePullSlots: ImagePullSlots = {
       inspectImage: fromPromise(({ input, signal }) =>
-        alive(
-          runtime.call(
-            'ImageStatus',
-            () =>
-              runtime.images.has(input.image) ? { imageRef: `sha256:${input.image}`, sizeBytes: 1000 } : undefined,
-            { signal },
-          ),
+        call(
+          'ImageStatus',
+          () => (runtime.images.has(input.image) ? { imageRef: `sha256:${input.image}`, sizeBytes: 1000 } : undefined),
+          { signal },
         ),
       ),
       takePullTurn: fromPromise(() => alive(Promise.resolve())),
       pullImage: fromPromise(({ input, signal }) =>
-        alive(
-          runtime.call(
-            'PullImage',
-            () => {
-              if (runtime.absentImages.has(input.image))
-                throw new AgentError({
-                  op: 'PullImage',
-                  reason: 'NOT_FOUND',
-                  message: `${input.image}: not found`,
-                  transient: false,
-                });
-              runtime.images.add(input.image);
-              return { imageRef: `sha256:${input.image}`, sizeBytes: 1000 };
-            },
-            { signal },
-          ),
+        call(
+          'PullImage',
+          () => {
+            const { image } = input;
+            if (runtime.absentImages.has(image))
+              throw new AgentError({
+                op: 'PullImage',
+                reason: 'NOT_FOUND',
+                message: `${image}: not found`,
+                transient: false,
+              });
+            runtime.images.add(image);
+            return { imageRef: `sha256:${image}`, sizeBytes: 1000 };
+          },
+          { signal, about: input.image },
         ),
       ),
     };
@@ -291,16 +335,9 @@ export class World {
       }),
       mountVolumes: fromPromise(({ input }) => host('mount', () => this.mounts.add(input.pod.metadata.uid))),
       runSandbox: fromPromise(({ input }) =>
-        alive(
-          runtime.call('RunPodSandbox', () => ({
-            ...runtime.runSandbox(input.pod, input.attempt),
-            at: life.now(),
-          })),
-        ),
+        call('RunPodSandbox', () => ({ ...runtime.runSandbox(input.pod, input.attempt), at: life.now() })),
       ),
-      stopSandbox: fromPromise(({ input }) =>
-        alive(runtime.call('StopPodSandbox', () => runtime.stopSandbox(input.id))),
-      ),
+      stopSandbox: fromPromise(({ input }) => call('StopPodSandbox', () => runtime.stopSandbox(input.id))),
       observePod,
       releasePod: fromPromise(({ input }) =>
         host('release', () => {
@@ -313,8 +350,7 @@ export class World {
         host('record', () => void (status && this.facts.set(uid, status))),
       ),
       removePod: fromPromise(async ({ input }) => {
-        for (const { id } of input.sandboxes)
-          await alive(runtime.call('RemovePodSandbox', () => runtime.removeSandbox(id)));
+        for (const { id } of input.sandboxes) await call('RemovePodSandbox', () => runtime.removeSandbox(id));
         await host('remove', () => {
           this.disk.delete(input.uid);
           this.facts.delete(input.uid);
@@ -326,7 +362,7 @@ export class World {
     const plegSlots: PlegSlots = {
       listRuntime: fromPromise(({ signal }) => {
         const at = life.now();
-        return alive(runtime.call('ListContainers', () => runtime.listing(at), { signal }));
+        return call('ListContainers', () => runtime.listing(at), { signal });
       }),
       observePod,
     };
@@ -350,12 +386,12 @@ export class World {
 
     return syncloopMachine.provide({
       actors: {
-        openRuntime: fromPromise(() => alive(runtime.call('Version', () => ({ runtimeName: 'sim' })))),
+        openRuntime: fromPromise(() => call('Version', () => ({ runtimeName: 'sim' }))),
         settleEffects: fromPromise(() => Promise.resolve()),
-        pod: podMachine.provide({
+        pod: this.#charts.pod.provide({
           actors: {
             ...podSlots,
-            container: containerMachine.provide({
+            container: this.#charts.container.provide({
               actors: { ...containerSlots, imagePull: imagePullMachine.provide({ actors: imagePullSlots }) },
             }),
           },
@@ -371,13 +407,9 @@ export class World {
         runtimeHealth: runtimeHealthMachine.provide({
           actors: {
             checkRuntime: fromPromise(({ signal }) =>
-              alive(
-                runtime.call(
-                  'Status',
-                  () => ({ runtimeReady: true, networkReady: runtime.networkReady, message: '' }),
-                  { signal },
-                ),
-              ),
+              call('Status', () => ({ runtimeReady: true, networkReady: runtime.networkReady, message: '' }), {
+                signal,
+              }),
             ),
           },
         }),
