@@ -170,7 +170,7 @@ export const containerMachine = containerSetup.createMachine({
       description: 'A stop failed; it is asked for again after a moment.',
       tags: 'mayRun',
       on: { 'container.desired': { target: 'deciding', actions: 'learn' } },
-      after: { retry: { target: 'deciding', actions: 'retryNow' } },
+      after: { stopRetry: { target: 'deciding', actions: 'stopNow' } },
     },
     exited: {
       description: 'Its newest instance ended, or was stopped; what follows is for the plan to say.',

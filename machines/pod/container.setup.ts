@@ -71,6 +71,7 @@ export const containerSetup = setup({
   delays: {
     crashBackoff: ({ context }) => crashRemaining(context, context.env.now()),
     retry: ({ context }) => retryRemaining(context.retry, context.env.now()),
+    stopRetry: ({ context }) => retryRemaining(context.stopRetry, context.env.now()),
     lookAgain: ({ context }) => context.settings.retryMs,
   },
   guards: {
@@ -139,7 +140,7 @@ export const containerSetup = setup({
     stopped: assign(({ context }, instance: ObservedContainer | undefined) => ({
       stop: context.stop && { ...context.stop, settled: true },
       // A runtime that says "stopped" and shows it running is not asked again at once.
-      retry:
+      stopRetry:
         instance?.state === 'running' ? { failedAt: context.env.now(), delayMs: context.settings.retryMs } : undefined,
     })),
     /** A fresh look at all instances: what changed or went is told one by one. */
@@ -164,12 +165,19 @@ export const containerSetup = setup({
     }),
     failToStart: assign(({ context }) => ({ notStarted: context.target?.id })),
     failToStop: enqueueActions(({ context, enqueue }, { error }: { error: unknown }) => {
-      enqueue.assign({ retry: { failedAt: context.env.now(), delayMs: context.settings.retryMs } });
+      enqueue.assign({ stopRetry: { failedAt: context.env.now(), delayMs: context.settings.retryMs } });
       const { message } = AgentError.from(error, 'StopContainer');
       enqueue(() => record(context, 'Warning', 'FailedKillPod', `error killing pod: ${message}`));
     }),
-    failToRemove: assign(({ context }) => ({ unremovable: [...context.unremovable, context.target?.id ?? ''] })),
+    /** What never started may still start, by a call that seemed to fail: no other is made before it is gone. */
+    failToRemove: assign(({ context }) => {
+      const id = context.target?.id ?? '';
+      return context.instances.find((i) => i.id === id)?.state === 'created'
+        ? { retry: { failedAt: context.env.now(), delayMs: context.settings.retryMs } }
+        : { unremovable: [...context.unremovable, id] };
+    }),
     retryNow: assign({ retry: undefined }),
+    stopNow: assign({ stopRetry: undefined }),
     serveBackoff: assign(({ context }) => afterServing(context)),
     waitForCrash: enqueueActions(({ context, enqueue }) => {
       const delay = goDuration(context.backoff?.delayMs ?? 0);

@@ -1,5 +1,5 @@
 import type { ActorRefFrom } from 'xstate';
-import type { ContainerKind, ContainerInput } from './container.types.ts';
+import type { ContainerDesired, ContainerKind, ContainerInput } from './container.types.ts';
 import type { containerMachine } from './container.machine.ts';
 import type { PodEvent, PodInput, PodPlan, TerminationRequest } from './pod.types.ts';
 import { mergeObserved, withContainer, withoutContainer } from './policy/merge-observed.ts';
@@ -16,6 +16,8 @@ export interface PodContext extends Omit<PodInput, 'pod'>, PodFacts {
   /** Container actors exist and are told their plans. */
   acting: boolean;
   containers: Record<string, ActorRefFrom<typeof containerMachine>>;
+  /** What each container actor was last told. */
+  told: Record<string, ContainerDesired>;
   highestLogAttempt: Record<string, number>;
   /** Sandboxes whose StopPodSandbox succeeded; the runtime lists them until they are removed. */
   stoppedSandboxes: string[];
@@ -57,6 +59,7 @@ export function initialContext(input: PodInput): PodContext {
     prepared: false,
     acting: false,
     containers: {},
+    told: {},
     highestLogAttempt: {},
     stoppedSandboxes: [],
     busy: [],
@@ -109,7 +112,8 @@ export function learn(context: PodContext, event: PodEvent | ChildFailed): Parti
     default: {
       const name = event.actorId.slice('container.'.length);
       const { [name]: _failed, ...containers } = context.containers;
-      return { containers, busy: context.busy.filter((n) => n !== name) };
+      const { [name]: _told, ...told } = context.told;
+      return { containers, told, busy: context.busy.filter((n) => n !== name) };
     }
   }
 }

@@ -10,6 +10,7 @@ import { deadlineRemaining } from './policy/deadline.ts';
 import { mergeObserved, withSandboxStopped } from './policy/merge-observed.ts';
 import { anyRunning, planPod, sandboxesToStop, statusOf } from './policy/pod-view.ts';
 import { sameJson } from './policy/same-json.ts';
+import { samePush } from './policy/same-push.ts';
 
 const slots: PodSlots = {
   ensureCgroup: slot('ensureCgroup'),
@@ -121,7 +122,10 @@ export const podSetup = setup({
         const child = context.containers[name];
         if (child) {
           const { pod: desired, container, sandbox, instances, plan: own } = input;
-          enqueue.sendTo(child, { type: 'container.desired', pod: desired, container, plan: own, sandbox, instances });
+          const push = { type: 'container.desired' as const, pod: desired, container, plan: own, sandbox, instances };
+          if (samePush(push, context.told[name])) continue;
+          enqueue.sendTo(child, push);
+          enqueue.assign(({ context: { told } }) => ({ told: { ...told, [name]: push } }));
         } else {
           enqueue.assign(({ spawn, context: { containers } }) => ({
             containers: { ...containers, [name]: spawn('container', { id: `container.${name}`, input }) },
@@ -135,7 +139,7 @@ export const podSetup = setup({
     }),
     dismissContainers: enqueueActions(({ context, enqueue }) => {
       for (const child of Object.values(context.containers)) enqueue(stopChild(child));
-      enqueue.assign({ containers: {}, acting: false, busy: [] });
+      enqueue.assign({ containers: {}, told: {}, acting: false, busy: [] });
     }),
     release: assign({ released: true }),
     reportReleased: ({ context }) => context.parent.send({ type: 'pod.released', uid: context.uid }),

@@ -78,7 +78,10 @@ export const syncloopMachine = syncloopSetup.createMachine({
       always: { guard: 'isUnhealthy', target: 'paused' },
       on: {
         'source.set': { actions: ['collect', 'reconcile'] },
-        'runtime.observed': { actions: ['collect', 'passToPod', 'reconcile'] },
+        'runtime.observed': [
+          { guard: 'hasActor', actions: ['collect', 'passToPod'] },
+          { actions: ['collect', 'reconcile'] },
+        ],
         'runtime.listed': { actions: ['collect', 'passAbsence', 'reconcile'] },
         'xstate.done.actor.pod.*': { actions: ['reap', 'reconcile'] },
       },

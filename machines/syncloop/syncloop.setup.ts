@@ -43,6 +43,8 @@ export const syncloopSetup = setup({
   guards: {
     isUnhealthy: ({ context }) => context.health === 'unhealthy',
     isHealthyAgain: ({ context }) => context.health !== 'unhealthy',
+    /** A look at a pod that has an actor is that actor's news alone. */
+    hasActor: ({ context, event }) => event.type === 'runtime.observed' && event.pod.uid in context.pods,
     isPod: ({ event }) => event.type === 'child.respawn' && event.id.startsWith('pod.'),
     isSource: ({ event }) => event.type === 'child.respawn' && event.id.endsWith('Source'),
     isListed: ({ context }) => context.listedAt !== undefined,

@@ -14,11 +14,13 @@ export interface ContainerFacts extends ContainerView {
   triedAttempt?: number;
   /** Instance that this machine failed to start. */
   notStarted?: string;
-  /** A create, start or stop that failed is not tried again before this moment. */
+  /** A create or start that failed is not tried again before this moment. */
   retry?: Retry;
+  /** Nor is a stop that failed; that another start failed before does not hold it up. */
+  stopRetry?: Retry;
   /** The stop that was last asked for. */
   stop?: StopRecord;
-  /** Ids whose removal failed: housekeeping's. */
+  /** Ids of ended instances whose removal failed: housekeeping's. */
   unremovable: string[];
 }
 
@@ -79,7 +81,7 @@ function mustStop(instance: ObservedContainer, { plan, sandbox }: ContainerFacts
 }
 
 function decideStop(instance: ObservedContainer, facts: ContainerFacts, now: number): ContainerDecision {
-  if (retryRemaining(facts.retry, now) > 0) return { to: 'stopLater', instance };
+  if (retryRemaining(facts.stopRetry, now) > 0) return { to: 'stopLater', instance };
   const done = facts.stop?.id === instance.id && facts.stop.settled;
   return done && instance.state === 'unknown' && !facts.unremovable.includes(instance.id)
     ? { to: 'remove', instance }
