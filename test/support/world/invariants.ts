@@ -30,6 +30,11 @@ export class Invariants {
     runtime.onLedger = (line) => this.#judge(line);
   }
 
+  /** Another agent starts: it knows of no stop that the last one had asked for, and gives each its whole grace. */
+  agentStarted(): void {
+    this.#killBy.clear();
+  }
+
   /** A manifest asks for the pod. */
   wanted(uid: string): void {
     this.#unwantedAt.delete(uid);
@@ -60,8 +65,9 @@ export class Invariants {
     if (what === 'container.created') {
       const last = this.#attempts.get(key) ?? -1;
       const attempt = line.attempt ?? 0;
-      // What a dead agent had asked for is done when it is done; no other agent can know of it before.
-      if (attempt <= last && !line.posthumous) this.#breach(`attempt of ${key} went from ${last} to ${attempt}`, at);
+      // What was asked for long ago, or by an agent that is dead, is done when it is done; nobody can know of it before.
+      if (attempt <= last && !line.posthumous && !line.late)
+        this.#breach(`attempt of ${key} went from ${last} to ${attempt}`, at);
       this.#attempts.set(key, Math.max(last, attempt));
     }
     if (what === 'container.started') {
@@ -71,7 +77,7 @@ export class Invariants {
     }
     if (what === 'container.exited' && this.#runtime.containers.get(id)?.exitCode === 0)
       this.#doneIn(sandboxId).add(container);
-    if (what === 'container.stopAsked') {
+    if (what === 'container.stopAsked' && !line.posthumous && !line.late) {
       const killBy = at + (line.graceSeconds ?? 0) * 1000;
       const before = this.#killBy.get(id);
       if (before !== undefined && killBy > before + GRACE_SLACK)

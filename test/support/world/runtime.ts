@@ -58,6 +58,8 @@ export interface LedgerLine {
   sandboxId?: string;
   /** Done for a caller that was dead by then. */
   posthumous?: boolean;
+  /** Done after its deadline: the caller was told that nobody knows. */
+  late?: boolean;
 }
 
 interface SimContainer extends Omit<ObservedContainer, 'at'> {
@@ -101,6 +103,7 @@ export class SimRuntime {
   /** Says how a call goes, for scripted lives; undefined leaves it to chance. */
   script: ((op: string, about: string | undefined) => Fate | undefined) | undefined;
   #caller: Caller | undefined;
+  #late = false;
   #ids = 0;
   readonly #reserved = new Map<string, string>();
 
@@ -126,14 +129,17 @@ export class SimRuntime {
       options.signal?.addEventListener('abort', () => reject(error('CANCELLED')));
       const after = (ms: number, then: () => void) => void clock.setTimeout(then, ms);
       const fail = (reason: string) => () => reject(error(reason));
+      const began = clock.elapsed;
       const run = (then: (result: T) => void) => () => {
         this.#caller = options.caller;
+        this.#late = clock.elapsed - began > deadline;
         try {
           then(work());
         } catch (failure) {
           reject(failure as Error);
         } finally {
           this.#caller = undefined;
+          this.#late = false;
         }
       };
       if (!this.up) return after(5, fail('UNAVAILABLE'));
@@ -342,7 +348,12 @@ export class SimRuntime {
   }
 
   #write(line: Omit<LedgerLine, 'at'>): void {
-    const full = { ...line, at: this.clock.elapsed, ...(this.#caller?.dead && { posthumous: true }) };
+    const full = {
+      ...line,
+      at: this.clock.elapsed,
+      ...(this.#caller?.dead && { posthumous: true }),
+      ...(this.#late && { late: true }),
+    };
     this.ledger.push(full);
     this.onLedger?.(full);
   }

@@ -148,6 +148,7 @@ export class World {
   }
 
   start(inspect?: (event: InspectionEvent) => void): void {
+    this.invariants.agentStarted();
     const life: Life = { dead: false, now: agentClock(this.clock.now, () => this.clock.elapsed) };
     const agent = createActor(this.#machine(life), {
       clock: this.clock,
