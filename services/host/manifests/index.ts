@@ -2,7 +2,7 @@ import { fromCallback, fromPromise, type EventObject } from 'xstate';
 import type { PodSourceSlots, RawManifest, WatchManifestsInput } from '../../../machines/syncloop/pod-source.types.ts';
 import type { WatchSlot } from '../../../machines/slot.types.ts';
 import { effect } from '../effect.ts';
-import { readFiles } from './read-files.ts';
+import { readFiles, type KnownFiles } from './read-files.ts';
 import { readUrl } from './read-url.ts';
 import { watchLocation } from './watch.ts';
 
@@ -14,6 +14,7 @@ const isUrl = (location: string) => /^https?:\/\//.test(location);
 /**
  * The manifests at a folder, a file or a URL, as they are now.
  *
+ * @param known files as they were read last; kept up by this call
  * @param headers sent with the request of a URL (--manifest-url-header)
  * @throws AgentError where a folder cannot be listed: an answer would make its pods look removed
  */
@@ -21,9 +22,10 @@ export function readManifests(
   location: string,
   headers: Record<string, string[]>,
   signal: AbortSignal,
+  known: KnownFiles = new Map(),
 ): Promise<RawManifest[]> {
   return effect('read manifests', DEADLINE_MS, signal, (inner) =>
-    isUrl(location) ? readUrl(location, headers, inner) : readFiles(location),
+    isUrl(location) ? readUrl(location, headers, inner) : readFiles(location, known),
   );
 }
 
@@ -31,8 +33,11 @@ export function readManifests(
 export function podSourceSlots(options: { headers?: Record<string, string[]> } = {}): PodSourceSlots & {
   watchManifests: WatchSlot<WatchManifestsInput>;
 } {
+  const known: KnownFiles = new Map();
   return {
-    readManifests: fromPromise(({ input, signal }) => readManifests(input.location, options.headers ?? {}, signal)),
+    readManifests: fromPromise(({ input, signal }) =>
+      readManifests(input.location, options.headers ?? {}, signal, known),
+    ),
     watchManifests: fromCallback<EventObject, WatchManifestsInput>(({ input, sendBack }) =>
       isUrl(input.location) ? undefined : watchLocation(input.location, sendBack),
     ),

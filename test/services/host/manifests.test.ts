@@ -32,6 +32,26 @@ describe('a manifest folder', () => {
     ]);
   });
 
+  test('is read again only where a file changed, a replaced file of the same size included', async () => {
+    const folder = await temporary();
+    const file = join(folder, 'a.yaml');
+    const known = new Map();
+    const texts = async () => (await readManifests(folder, {}, NEVER, known)).map(({ text }) => text);
+    await writeFile(file, 'one');
+    await sleep(80);
+    expect(await texts()).toEqual(['one']);
+    const [{ manifest }] = [...known.values()] as [{ manifest: object }];
+    expect((await readManifests(folder, {}, NEVER, known))[0]).toBe(manifest);
+    await writeFile(join(folder, '.draft'), 'two');
+    await rename(join(folder, '.draft'), file);
+    expect(await texts()).toEqual(['two']);
+    await writeFile(file, 'six');
+    expect(await texts()).toEqual(['six']);
+    await rm(file);
+    expect(await texts()).toEqual([]);
+    expect(known.size).toBe(0);
+  });
+
   test('that is not there is answered as missing, and a single file as itself', async () => {
     const folder = await temporary();
     const absent = join(folder, 'absent');
