@@ -87,7 +87,8 @@ export const syncloopMachine = syncloopSetup.createMachine({
       },
     },
     paused: {
-      description: 'The runtime is unhealthy: no pod is added or ended until it is back; what it runs goes on.',
+      description: 'The runtime is unhealthy: no pod is added until it is back; what it runs goes on.',
+      on: { 'source.set': { actions: ['collect', 'reconcile'] } },
       always: { guard: 'isHealthyAgain', target: 'running', actions: 'listNow' },
     },
     draining: {

@@ -110,6 +110,8 @@ export const syncloopSetup = setup({
     /** Brings the set of pod actors in line with what is desired and observed. */
     reconcile: enqueueActions(({ context, enqueue, self }) => {
       const plan = reconcilePods({ ...context, sourcesReady: sourcesReady(context) });
+      // While the runtime is unhealthy nothing new begins; what is no longer wanted is told so at once, and starts nothing more.
+      const isPaused = context.health === 'unhealthy';
       let { entries } = context;
       const spawnPod = (
         entry: PodEntry,
@@ -146,7 +148,7 @@ export const syncloopSetup = setup({
         const actor = context.pods[uid];
         if (actor) enqueue.sendTo(actor, { type: 'pod.desired', pod });
       }
-      for (const { uid, pod, source, predecessorUid, again } of plan.add) {
+      for (const { uid, pod, source, predecessorUid, again } of isPaused ? [] : plan.add) {
         const { name, namespace } = pod.metadata;
         if (again) entries = { ...entries, [uid]: { ...(entries[uid] as PodEntry), again: { pod, source } } };
         else {
@@ -170,7 +172,7 @@ export const syncloopSetup = setup({
           );
         }
       }
-      for (const { uid, observed } of plan.orphans) {
+      for (const { uid, observed } of isPaused ? [] : plan.orphans) {
         const { name, namespace } = observed;
         spawnPod({ uid, name, namespace, ending: true, released: false }, undefined, observed);
       }
