@@ -1,10 +1,11 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=2
 // Plain JavaScript that old releases of Node understand: it finds a Node that is new enough and starts the bundle.
 import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import process from 'node:process';
 import { fileURLToPath, URL } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 
 const LEAST = 24;
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
@@ -14,6 +15,8 @@ if (Number(process.versions.node.split('.')[0]) < LEAST) runOnNewerNode();
 else await start();
 
 async function start() {
+  // Young objects die young here: a small nursery keeps the agent small. Where the first line's option was not read.
+  setFlagsFromString('--max-semi-space-size=2');
   const bundle = at('../dist/statelet.js');
   const bundled = existsSync(bundle) && !process.env.STATELET_SOURCES;
   if (bundled) {
@@ -37,7 +40,7 @@ function runOnNewerNode() {
     process.exitCode = 1;
     return;
   }
-  const child = spawn(newer, [at('./run.js'), ...argv], { stdio: 'inherit' });
+  const child = spawn(newer, ['--max-semi-space-size=2', at('./run.js'), ...argv], { stdio: 'inherit' });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'])
     process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
