@@ -47,7 +47,7 @@ export function pullSettings({ config }: LoadedConfig): PullSettings {
 }
 
 /** Crash back-off, ms (kubelet.go:newCrashLoopBackOff): a configured maximum lowers the initial wait too. */
-export function crashBackoff({ config, gate }: Pick<LoadedConfig, 'config' | 'gate'>): {
+function crashBackoff({ config, gate }: Pick<LoadedConfig, 'config' | 'gate'>): {
   initialMs: number;
   maxMs: number;
 } {

@@ -114,10 +114,10 @@ describe.each(Object.entries(machines))('the %s chart', (_name, machine) => {
     expect(silent).toEqual([]);
   });
 
-  test('runs one effect in states named in -ing, and none in others', () => {
+  test('runs one effect in states whose first word ends in -ing, and none in others', () => {
     const atoms = nodes.filter((n) => n !== machine.root && !Object.keys(n.states).length);
     const wrong = atoms.filter((n) =>
-      /ing$/.test(n.key) && !NO_EFFECT.test(n.key) ? n.invoke.length !== 1 : n.invoke.length !== 0,
+      /^[a-z]+ing(?![a-z])/.test(n.key) && !NO_EFFECT.test(n.key) ? n.invoke.length !== 1 : n.invoke.length !== 0,
     );
     expect(wrong.map((n) => n.id)).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import type { DesiredPod, PodStatus } from '../../kubernetes.types.ts';
 import type { ObservedPod } from '../../runtime.types.ts';
-import type { ContainerPlan, CurrentSandbox } from '../container.types.ts';
+import type { CurrentSandbox } from '../container.types.ts';
 import type { PodPlan } from '../pod.types.ts';
 import { planContainers } from './plan-containers.ts';
 import { podStatus } from './pod-status.ts';
@@ -103,14 +103,4 @@ export function anyRunning(observed: ObservedPod): boolean {
 /** Sandboxes that were not stopped yet: the runtime still has them ready, or keeps their network. */
 export function sandboxesToStop(observed: ObservedPod, stopped: readonly string[], keep?: string): string[] {
   return observed.sandboxes.map((s) => s.id).filter((id) => id !== keep && !stopped.includes(id));
-}
-
-/** Names of all container actors that the pod needs: the spec's, and those that the runtime has beside them. */
-export function containerNames(plan: PodPlan): string[] {
-  return Object.keys(plan.containers);
-}
-
-/** Whether a plan asks its container to do something. */
-export function wantsAction(plan: ContainerPlan): boolean {
-  return plan.do !== 'hold';
 }

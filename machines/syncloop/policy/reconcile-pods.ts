@@ -31,7 +31,7 @@ export interface ReconcilePlan {
 }
 
 /** `<name>_<namespace>` (container/runtime.go:BuildPodFullName): the key under which two pods exclude one another. */
-export const fullName = (pod: { name: string; namespace: string }): string => `${pod.name}_${pod.namespace}`;
+const fullName = (pod: { name: string; namespace: string }): string => `${pod.name}_${pod.namespace}`;
 
 /** Times of delivery are the agent's own; a pod delivered again unchanged is no update (config.go:isLocalAnnotationKey). */
 const LOCAL_ANNOTATIONS = ['kubernetes.io/config.seen', 'kubernetes.io/config.source', 'kubernetes.io/config.mirror'];
