@@ -100,6 +100,7 @@ const uidOf = ({ known }: PlegContext, event: RuntimeEvent) => event.podUid ?? p
 export function afterListing(context: PlegContext, listing: RuntimeListing): Partial<PlegContext> {
   const { known, changed } = diffListing(context.known, listing, context.env.now());
   const requests: Record<string, RuntimeEvent[]> = Object.fromEntries(changed.map((uid) => [uid, []]));
+  for (const uid of dueForLook(context, listing)) requests[uid] ??= [];
   const unlocated: PlegContext['unlocated'] = {};
   for (const [key, entry] of Object.entries(context.unlocated)) {
     const uid = entry.uid ?? podOf(known, key);
@@ -129,6 +130,15 @@ export function afterListing(context: PlegContext, listing: RuntimeListing): Par
       pods: listing.pods.map(({ uid, name, namespace }) => ({ uid, name, namespace })),
     },
   };
+}
+
+/**
+ * Pods whose last full look is an audit period old. A listing is compared with what looks have shown; it cannot tell that
+ * what a pod knows from its own call alone came and went between two looks.
+ */
+function dueForLook({ known, inspections, settings }: PlegContext, { at, pods }: RuntimeListing): string[] {
+  const isDue = (uid: string) => at - (known[uid]?.observedAt ?? at) >= settings.auditPeriodMs;
+  return pods.map(({ uid }) => uid).filter((uid) => inspections[uid] === undefined && isDue(uid));
 }
 
 /** Whether a look at the pod that began later has been passed on already (ARCHITECTURE rule 6). */
