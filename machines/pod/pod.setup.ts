@@ -59,7 +59,8 @@ export const podSetup = setup({
   delays: {
     podRetry: ({ context: { settings, failures } }) =>
       Math.min(settings.podRetryMs, FIRST_RETRY * 2 ** Math.min(failures, 10)),
-    activeDeadline: ({ context }) => Math.min(LONGEST_DELAY, deadline(context) ?? LONGEST_DELAY),
+    // Timers count whole milliseconds and may be a part of one early: the deadline must have passed when it fires.
+    activeDeadline: ({ context }) => Math.min(LONGEST_DELAY, Math.ceil(deadline(context) ?? LONGEST_DELAY) + 1),
   },
   guards: {
     mustEnd: ({ context }) => context.termination !== undefined,

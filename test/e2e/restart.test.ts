@@ -1,11 +1,11 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listContainers } from '../../services/cri/verbs/list-containers.ts';
 import { listPodSandbox } from '../../services/cri/verbs/list-pod-sandbox.ts';
 import { PodSandboxState } from '../../services/cri/proto/generated/cri.ts';
 import { Daemon, lines } from '../support/daemon.ts';
-import { EmbeddedProcess, processesWith } from '../support/embedded-process.ts';
+import { commandsWith, EmbeddedProcess, processesWith } from '../support/embedded-process.ts';
 import { FOREVER, shellPod } from '../support/pods.ts';
 
 let runtime: EmbeddedProcess;
@@ -22,6 +22,8 @@ afterAll(async () => {
   await daemon?.discard();
   await runtime?.discard();
 }, 60_000);
+
+afterEach(() => daemon.empty(), 60_000);
 
 /** A pod whose container notes that it started, and runs. */
 function noted(name: string, script = FOREVER) {
@@ -53,7 +55,6 @@ test('B072 an agent that is stopped and started again leaves every container as 
   }
   expect(await containerIds(names)).toEqual(before);
   expect(daemon.log.slice(since)).not.toMatch(/Killing|"Created"|"Started"/);
-  await daemon.empty();
 });
 
 test('B071 what was removed while the agent was away is ended, and the rest runs on', async () => {
@@ -70,7 +71,6 @@ test('B071 what was removed while the agent was away is ended, and the rest runs
   for (const name of kept) await daemon.ready(name);
   expect(await containerIds(kept)).toEqual(before);
   for (const name of names) expect(await starts(name)).toHaveLength(1);
-  await daemon.empty();
 });
 
 test('B092 a manifest that changes while the agent is away: the old pod ends before the new one starts', async () => {
@@ -81,8 +81,7 @@ test('B092 a manifest that changes while the agent is away: the old pod ends bef
   await daemon.put(noted('order', `echo new began >> /starts/order; ${FOREVER}`));
   await daemon.start();
   await daemon.until('the new one runs', async () => (await starts('order')).includes('new began'));
-  expect((await starts('order')).filter((line) => /o/.test(line))).toEqual(['old ended', 'new began']);
-  await daemon.empty();
+  expect((await starts('order')).filter((line) => /[a-z]/.test(line))).toEqual(['old ended', 'new began']);
 });
 
 test('B071 kill -9 at any moment while twenty pods start: no second copy and no orphan', async () => {
@@ -102,9 +101,10 @@ test('B071 kill -9 at any moment while twenty pods start: no second copy and no 
     expect(sandboxes.filter(({ state }) => state === PodSandboxState.SANDBOX_READY)).toHaveLength(names.length);
     const running = await listContainers(runtime.cri, {});
     expect(new Set(running.map(({ podSandboxId }) => podSandboxId)).size).toBe(running.length);
+    const commands = [...(await commandsWith(`: round${round}-pod`)).values()];
     for (const name of names) {
       expect([name, (await starts(name)).length]).toEqual([name, 1]);
-      expect([name, (await processesWith(`: ${name};`)).length]).toEqual([name, 1]);
+      expect([name, commands.filter((command) => command.includes(`: ${name};`)).length]).toEqual([name, 1]);
     }
     await daemon.empty();
     expect(await listPodSandbox(runtime.cri, {})).toEqual([]);

@@ -63,14 +63,23 @@ export class EmbeddedProcess {
   }
 }
 
-/** Process ids whose command line has the words. */
+/**
+ * Processes whose command line has the words, by id, without their own children, which are like them until they run
+ * something.
+ */
 export async function processesWith(words: string): Promise<number[]> {
+  return [...(await commandsWith(words)).keys()];
+}
+
+/** Command lines that have the words, by process id. */
+export async function commandsWith(words: string): Promise<Map<number, string>> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-      return command.replaceAll('\0', ' ').includes(words) ? [Number(pid)] : [];
-    }),
-  );
-  return found.flat();
+  const found = new Map<number, { command: string; parent: number }>();
+  for (const pid of pids) {
+    const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).replaceAll('\0', ' ');
+    if (!command.includes(words)) continue;
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+    found.set(Number(pid), { command, parent: Number(/\) \S (\d+)/.exec(stat)?.[1]) });
+  }
+  return new Map([...found].flatMap(([pid, { command, parent }]) => (found.has(parent) ? [] : [[pid, command]])));
 }

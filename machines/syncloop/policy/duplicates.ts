@@ -7,11 +7,13 @@ import { podFullName } from '../../pod/policy/names.ts';
  * FailedValidation event (config/config.go:filterInvalidPods). Pods of different sources may share a name, as with the
  * kubelet: they then run one after the other.
  *
+ * @param originOf the manifest that a pod comes from, which its event names
  * @param pods in the order of their origins: the first one stays
  */
 export function withoutDuplicates(
   pods: readonly DesiredPod[],
   source: string,
+  originOf: (pod: DesiredPod) => string = () => source,
 ): { pods: DesiredPod[]; events: RecordedEvent[] } {
   const names = new Set<string>();
   const uids = new Set<string>();
@@ -30,7 +32,7 @@ export function withoutDuplicates(
     events.push({
       type: 'Warning',
       reason: 'FailedValidation',
-      message: `Error validating pod ${fullName}(${uid}) from ${source} due to duplicate pod ${clash}, ignoring`,
+      message: `Error validating pod ${fullName}(${uid}) from ${originOf(pod)} due to duplicate pod ${clash}, ignoring`,
       pod: { name, namespace, uid },
     });
   }

@@ -66,9 +66,13 @@ export function outcome(
   set: ManifestSet,
   source: 'file' | 'http',
 ): { pods: DesiredPod[]; problems: SourceSet['problems']; events: RecordedEvent[] } {
+  const origins = new Map(
+    Object.entries(set).flatMap(([origin, manifest]) => manifest.pods.map((pod) => [pod, origin] as const)),
+  );
   const { pods, events: duplicates } = withoutDuplicates(
-    Object.values(set).flatMap((manifest) => manifest.pods),
+    [...origins.keys()],
     source,
+    (pod) => origins.get(pod) ?? source,
   );
   const problems = Object.entries(set).flatMap(([origin, manifest]) =>
     manifest.problems.map((message) => ({ origin, message })),
