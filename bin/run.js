@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=2
+#!/usr/bin/env node
 // Plain JavaScript that old releases of Node understand: it finds a Node that is new enough and starts the bundle.
 import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
@@ -15,8 +15,9 @@ if (Number(process.versions.node.split('.')[0]) < LEAST) runOnNewerNode();
 else await start();
 
 async function start() {
-  // Young objects die young here: a small nursery keeps the agent small. Where the first line's option was not read.
-  setFlagsFromString('--max-semi-space-size=2');
+  // Young objects die young here: a small nursery and an early collection keep the agent small.
+  setFlagsFromString('--max-semi-space-size=1');
+  setFlagsFromString('--optimize-for-size');
   const bundle = at('../dist/statelet.js');
   const bundled = existsSync(bundle) && !process.env.STATELET_SOURCES;
   if (bundled) {
@@ -40,7 +41,7 @@ function runOnNewerNode() {
     process.exitCode = 1;
     return;
   }
-  const child = spawn(newer, ['--max-semi-space-size=2', at('./run.js'), ...argv], { stdio: 'inherit' });
+  const child = spawn(newer, [at('./run.js'), ...argv], { stdio: 'inherit' });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'])
     process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {
