@@ -73,7 +73,7 @@ describeOnContainerd('the CRI services on a real containerd', () => {
     await expect(run('numbered:1')).resolves.toBe(7);
   });
 
-  testOnPrivate('the event stream is opened again after the daemon was restarted', async () => {
+  test('the event stream is opened again after the daemon was restarted', async () => {
     if (!runtime.stopDaemon || !runtime.startDaemon) return;
     const watching = watch(rig);
     await watching.until(({ type }) => type === 'stream.opened');
