@@ -9,14 +9,13 @@ import { listPodSandbox } from '../../services/cri/verbs/list-pod-sandbox.ts';
 import type { Container, ContainerStatus, PodSpec, PodStatus } from '../../machines/kubernetes.types.ts';
 import { containerHash } from '../../machines/pod/policy/container-hash.ts';
 import { CgroupRoot } from '../support/cgroup-root.ts';
-import { describeOnRuntime, tierRuntime } from '../support/cri-tier.ts';
-import type { TierRuntime } from '../support/cri-tier.ts';
+import { describeOnContainerd, testRuntime } from '../support/containerd-tier.ts';
 import { condition, Daemon, isReady, lines, NODE_NAME } from '../support/daemon.ts';
 import { BUSYBOX, FOREVER, shell, shellPod } from '../support/pods.ts';
 
 const PREFIX = `shape${process.pid}`;
 
-let runtime: TierRuntime;
+let runtime: Awaited<ReturnType<typeof testRuntime>>;
 let cgroups: CgroupRoot;
 let daemon: Daemon;
 let cri: Cri;
@@ -149,9 +148,9 @@ function shapes(): Record<string, Partial<PodSpec>> {
   };
 }
 
-describeOnRuntime('pods of every shape on a real runtime, with the statuses of the kubelet', () => {
+describeOnContainerd('pods of every shape on a real runtime, with the statuses of the kubelet', () => {
   beforeAll(async () => {
-    runtime = await tierRuntime();
+    runtime = await testRuntime();
     cri = connectCri({ runtimeEndpoint: runtime.endpoint, runtimeRequestTimeoutMs: 20_000 });
     cgroups = await CgroupRoot.make(PREFIX);
     const config = { cgroupsPerQOS: true, cgroupRoot: cgroups.name };

@@ -14,15 +14,16 @@ import { stopContainer } from '../../services/cri/verbs/stop-container.ts';
 import { stopPodSandbox } from '../../services/cri/verbs/stop-pod-sandbox.ts';
 import type { ContainerStatus, PodStatus } from '../../machines/kubernetes.types.ts';
 import { CgroupRoot } from '../support/cgroup-root.ts';
-import { describeOnRuntime, testOnPrivate, tierRuntime } from '../support/cri-tier.ts';
-import type { TierRuntime } from '../support/cri-tier.ts';
+import { describeOnContainerd, testRuntime } from '../support/containerd-tier.ts';
 import { Daemon, isReady, lines, NODE_NAME } from '../support/daemon.ts';
 import { BUSYBOX, FOREVER, shell, shellPod } from '../support/pods.ts';
 
+/** Only where the runtime is the tests' own. */
+const testOnPrivate = process.env.STATELET_TEST_CRI === undefined ? test : test.skip;
 const PREFIX = `recover${process.pid}`;
 const named = (name: string) => `${PREFIX}-${name}`;
 
-let runtime: TierRuntime;
+let runtime: Awaited<ReturnType<typeof testRuntime>>;
 let cgroups: CgroupRoot;
 let daemon: Daemon;
 let cri: Cri;
@@ -56,9 +57,9 @@ function noting(name: string, script: string, spec: Parameters<typeof shellPod>[
 /** The container was restarted by what befell it, and is well again. */
 const restarted = (before: string) => (status: PodStatus) => isReady(status) && idOf(status) !== before;
 
-describeOnRuntime('a node on a real runtime after what may befall it', () => {
+describeOnContainerd('a node on a real runtime after what may befall it', () => {
   beforeAll(async () => {
-    runtime = await tierRuntime();
+    runtime = await testRuntime();
     cri = connectCri({ runtimeEndpoint: runtime.endpoint, runtimeRequestTimeoutMs: 20_000 });
     cgroups = await CgroupRoot.make(PREFIX);
     const config = { cgroupsPerQOS: true, cgroupRoot: cgroups.name };
@@ -246,10 +247,10 @@ describeOnRuntime('a node on a real runtime after what may befall it', () => {
     async () => {
       await daemon.put(noting('stays', FOREVER));
       const before = idOf(await daemon.ready(named('stays'), patience));
-      await runtime.daemon?.stopDaemon();
+      await runtime.stopDaemon?.();
       await daemon.put(noting('waits', FOREVER));
       await daemon.until('it is known', async () => (await daemon.pods()).has(named('waits')));
-      await runtime.daemon?.startDaemon();
+      await runtime.startDaemon?.();
       await daemon.ready(named('waits'), patience);
       const status = await daemon.ready(named('stays'), patience);
       expect([idOf(status), main(status).restartCount]).toEqual([before, 0]);
