@@ -75,6 +75,8 @@ export class Invariants {
       this.#judgeInitOrder(line);
       this.#started.add(`${sandboxId}/${container}`);
     }
+    if (what === 'container.cutOff' && !line.posthumous && !line.late && !this.#posthumous.has(id))
+      this.#breach(`${key} was cut off: its sandbox was stopped while it ran`, at);
     if (what === 'container.exited' && this.#runtime.containers.get(id)?.exitCode === 0)
       this.#doneIn(sandboxId).add(container);
     if (what === 'container.stopAsked' && !line.posthumous && !line.late) {

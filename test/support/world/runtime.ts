@@ -188,7 +188,11 @@ export class SimRuntime {
   stopSandbox(id: string): void {
     const sandbox = this.sandboxes.get(id);
     if (!sandbox) return;
-    for (const c of this.containers.values()) if (c.sandboxId === id && c.state === 'running') this.#exit(c, 137);
+    for (const c of this.containers.values()) {
+      if (c.sandboxId !== id || c.state !== 'running') continue;
+      if (this.#caller) this.#write({ what: 'container.cutOff', ...this.#of(c.id) });
+      this.#exit(c, 137);
+    }
     if (sandbox.state === 'ready') this.#write({ what: 'sandbox.stopped', ...this.#who(sandbox), id, sandboxId: id });
     sandbox.state = 'notReady';
     sandbox.ips = [];

@@ -107,8 +107,10 @@ const ACTS: Record<string, (world: World, origin: string) => void> = {
     const sandboxes = [...runtime.sandboxes.keys()];
     if (sandboxes.length) runtime.stopSandbox(random.pick(sandboxes));
   },
-  removeExited({ runtime, random }) {
-    const exited = [...runtime.containers.values()].filter((c) => c.state === 'exited');
+  removeExited({ runtime, random, specs }) {
+    // How a pod ended that never restarts is known from these records alone.
+    const mayGo = (uid: string) => specs.get(uid)?.spec.restartPolicy !== 'Never';
+    const exited = [...runtime.containers.values()].filter((c) => c.state === 'exited' && mayGo(c.podUid));
     if (exited.length) runtime.removeContainer(random.pick(exited).id);
   },
   runtimeAway: ({ runtime, random }) => void (runtime.up = random.chance(0.7)),
