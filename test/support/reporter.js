@@ -1,3 +1,5 @@
+import process from 'node:process';
+
 /** Closes every run with the plain line that continuous integration reads: `N passed, N failed`. */
 export default class ClosingLine {
   onRunComplete(_contexts, results) {
