@@ -1,0 +1,211 @@
+import { describe, expect, test } from '@jest/globals';
+import { World } from '../support/world/world.ts';
+
+/** A pod of one container that runs until it is stopped. */
+function pod(name: string, more: { image?: string; command?: string[]; uid?: string; spec?: object } = {}) {
+  const { image = 'present:1', command = ['run'], uid, spec } = more;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, ...(uid && { uid }) },
+    spec: {
+      terminationGracePeriodSeconds: 10,
+      containers: [{ name: 'app', image, imagePullPolicy: 'IfNotPresent', command }],
+      ...spec,
+    },
+  };
+}
+
+const at = (name: string) => `/manifests/${name}.yaml`;
+
+function makeWorld(): World {
+  const world = new World(1);
+  world.runtime.images.add('present:1');
+  world.runtime.images.add('present:2');
+  return world;
+}
+
+const running = ({ runtime }: World) => [...runtime.containers.values()].filter((c) => c.state === 'running');
+const lines = ({ runtime }: World, what: string) => runtime.ledger.filter((line) => line.what === what);
+const sound = (world: World) => {
+  expect(world.invariants.breaches).toEqual([]);
+  expect(world.crashes).toEqual([]);
+};
+
+describe('restart and recovery', () => {
+  test('B072 while no agent runs the containers go on, and the next agent takes them over as they are', async () => {
+    const world = makeWorld();
+    for (const name of ['a', 'b', 'c']) world.put(at(name), pod(name));
+    world.start();
+    await world.clock.advance(5_000);
+    expect(running(world)).toHaveLength(3);
+    const before = world.runtime.ledger.length;
+    world.kill();
+    await world.clock.advance(60_000);
+    world.start();
+    await world.clock.advance(120_000);
+    expect(world.runtime.ledger.slice(before)).toEqual([]);
+    sound(world);
+  });
+
+  test('B071 pods that were unwanted meanwhile end after a restart, the others go on', async () => {
+    const world = makeWorld();
+    for (let i = 0; i < 10; i++) world.put(at(`${i}`), pod(`p${i}`));
+    world.start();
+    await world.clock.advance(5_000);
+    world.kill();
+    for (let i = 0; i < 5; i++) world.remove(at(`${i}`));
+    world.start();
+    await world.clock.advance(60_000);
+    expect(
+      running(world)
+        .map((c) => c.fullName)
+        .sort(),
+    ).toEqual([5, 6, 7, 8, 9].map((i) => `p${i}-node-1_default`));
+    expect(lines(world, 'container.created')).toHaveLength(10);
+    expect([...world.runtime.sandboxes.values()]).toHaveLength(5);
+    expect(world.disk.size).toBe(5);
+    sound(world);
+  });
+
+  test('B071 an agent killed with any call in flight leaves one copy of each pod after the next start', async () => {
+    for (let calls = 1; calls <= 24; calls++) {
+      const world = makeWorld();
+      for (const name of ['a', 'b']) world.put(at(name), pod(name));
+      world.killAtCall(calls, 100);
+      world.start();
+      await world.clock.advance(120_000);
+      expect(running(world)).toHaveLength(2);
+      expect([...world.runtime.sandboxes.values()].filter((s) => s.state === 'ready')).toHaveLength(2);
+      sound(world);
+      world.kill();
+    }
+  });
+
+  test('B069 a clock that is set back by an hour neither reuses an attempt nor shortens the back-off', async () => {
+    const world = makeWorld();
+    world.put(at('a'), pod('a', { command: ['exit', '1', '100'] }));
+    world.start();
+    await world.clock.advance(60_000);
+    world.clock.skewMs -= 3_600_000;
+    const [before, since] = [lines(world, 'container.started').length, world.clock.elapsed];
+    await world.clock.advance(400_000);
+    const starts = lines(world, 'container.started').slice(before);
+    expect(starts.map((line) => line.attempt)).toEqual(starts.map((_, i) => before + i));
+    expect(starts.length).toBeGreaterThan(1);
+    // 40, 80, 160 and 300 s at the least lie between them.
+    expect(starts.length).toBeLessThanOrEqual(4);
+    expect(starts[0]?.at).toBeGreaterThan(since);
+    sound(world);
+  });
+});
+
+describe('static pods', () => {
+  test('B091 a manifest that is put back while its pod ends is started again once that is over', async () => {
+    const world = makeWorld();
+    const manifest = pod('a', { command: ['run', 'ignoreTerm'] });
+    world.put(at('a'), manifest);
+    world.start();
+    await world.clock.advance(5_000);
+    world.remove(at('a'));
+    await world.clock.advance(2_000);
+    world.put(at('a'), manifest);
+    await world.clock.advance(60_000);
+    expect(running(world)).toHaveLength(1);
+    const [first, second] = lines(world, 'container.started');
+    const end = lines(world, 'container.exited')[0];
+    expect(second?.podUid).toBe(first?.podUid);
+    expect(second?.at).toBeGreaterThan(end?.at ?? Infinity);
+    sound(world);
+  });
+
+  test.each(['present:1', 'present:2'])(
+    'B092 a manifest that changed while no agent ran: the old pod ends before the new one (%s) starts',
+    async (image) => {
+      const world = makeWorld();
+      world.put(at('a'), pod('a', { command: ['run', 'ignoreTerm'] }));
+      world.start();
+      await world.clock.advance(5_000);
+      world.kill();
+      const { metadata } = world.put(at('a'), pod('a', { image, command: ['run', 'changed', 'ignoreTerm'] }));
+      world.start();
+      await world.clock.advance(60_000);
+      expect(running(world).map((c) => c.podUid)).toEqual([metadata.uid]);
+      const starts = lines(world, 'container.started');
+      expect(starts).toHaveLength(2);
+      expect(starts[1]?.at).toBeGreaterThan(lines(world, 'container.exited')[0]?.at ?? Infinity);
+      sound(world);
+    },
+  );
+
+  test('a changed image under a UID of its own replaces the container in its sandbox', async () => {
+    const world = makeWorld();
+    world.put(at('a'), pod('a', { uid: 'own' }));
+    world.start();
+    await world.clock.advance(5_000);
+    world.put(at('a'), pod('a', { uid: 'own', image: 'present:2' }));
+    await world.clock.advance(30_000);
+    expect(running(world).map(({ image, attempt }) => [image, attempt])).toEqual([['present:2', 1]]);
+    expect(lines(world, 'sandbox.started')).toHaveLength(1);
+    sound(world);
+  });
+
+  test('a broken text over a good manifest changes nothing that runs', async () => {
+    const world = makeWorld();
+    world.put(at('a'), pod('a'));
+    world.put(at('b'), pod('b'));
+    world.start();
+    await world.clock.advance(5_000);
+    const before = world.runtime.ledger.length;
+    for (const text of ['', '{', 'kind: [', '\u0000', 'apiVersion: v1\nkind: Pod\n']) {
+      world.spoil(at('a'), text);
+      await world.clock.advance(30_000);
+    }
+    expect(world.runtime.ledger.slice(before)).toEqual([]);
+    sound(world);
+  });
+});
+
+describe('one that hangs harms only itself', () => {
+  test('B122 a pull that hangs does not hold up a pod whose image is there', async () => {
+    const world = makeWorld();
+    world.runtime.script = (op, about) => (op === 'PullImage' && about === 'slow:1' ? 'hangs' : undefined);
+    world.put(at('a'), pod('a', { image: 'slow:1' }));
+    world.put(at('b'), pod('b'));
+    world.start();
+    await world.clock.advance(2_000);
+    expect(running(world).map((c) => c.fullName)).toEqual(['b-node-1_default']);
+    sound(world);
+  });
+
+  test('B159 a pod that the runtime says nothing of does not hold up the others', async () => {
+    const world = makeWorld();
+    const uids = Array.from({ length: 20 }, (_, i) => world.put(at(`${i}`), pod(`p${i}`)).metadata.uid);
+    world.start();
+    await world.clock.advance(10_000);
+    world.runtime.script = (op, about) => (op === 'ContainerStatus' && about === uids[0] ? 'hangs' : undefined);
+    for (const c of running(world)) world.runtime.crash(c.id, 1);
+    await world.clock.advance(2_000);
+    expect(new Set(running(world).map((c) => c.podUid))).toEqual(new Set(uids.slice(1)));
+    expect(world.agent?.getSnapshot().value).toBe('running');
+    sound(world);
+  });
+});
+
+test('B184 a burst of a hundred pods runs at once, and nothing of it is left when it goes', async () => {
+  const world = makeWorld();
+  world.start();
+  await world.clock.advance(2_000);
+  const idle = world.clock.pending;
+  for (let round = 0; round < 2; round++) {
+    for (let i = 0; i < 100; i++) world.put(at(`${i}`), pod(`p${i}`));
+    await world.clock.advance(10_000);
+    expect(running(world)).toHaveLength(100);
+    for (let i = 0; i < 100; i++) world.remove(at(`${i}`));
+    await world.clock.advance(60_000);
+    expect(world.runtime.containers.size + world.runtime.sandboxes.size + world.disk.size + world.mounts.size).toBe(0);
+    expect(Object.keys(world.agent?.getSnapshot().context.pods ?? {})).toEqual([]);
+    expect(world.clock.pending).toBeLessThanOrEqual(idle + 2);
+  }
+  sound(world);
+}, 60_000);
