@@ -84,3 +84,27 @@ describe('what a container knows of its instances', () => {
     expect(viewAfterPush(view, [instance({ state: 'exited', at: T0 + 1 })]).knownExits).toEqual(['app-0']);
   });
 });
+
+describe('when an instance ended, by the clock of the agent', () => {
+  const HOUR = 3_600_000;
+  const exited = (finishedAt: number, at: number) => instance({ state: 'exited', finishedAt, at });
+
+  test('is what the runtime says where nobody saw it live, and never later than it was seen', () => {
+    expect(firstView([exited(T0 - 500, T0)], -1).ends).toEqual({ 'app-0': T0 - 500 });
+    expect(firstView([exited(T0 + HOUR, T0)], -1).ends).toEqual({ 'app-0': T0 });
+  });
+
+  test('lies between the last sight of it alive and the first after it, though the runtime set its clock', () => {
+    const alive = firstView([instance({ at: T0 })], -1);
+    expect(viewAfterPush(alive, [exited(T0 + 30, T0 + 50)]).ends).toEqual({ 'app-0': T0 + 30 });
+    expect(viewAfterPush(alive, [exited(T0 - HOUR, T0 + 50)]).ends).toEqual({ 'app-0': T0 });
+    const after = viewAfterPush(alive, [exited(T0 + HOUR, T0 + 50)]);
+    expect(after.ends).toEqual({ 'app-0': T0 + 50 });
+    expect(viewAfterPush(after, [exited(T0 + HOUR, T0 + 900)]).ends).toEqual({ 'app-0': T0 + 50 });
+  });
+
+  test('is not before this machine had it made', () => {
+    const made = { ...firstView([], -1), made: { id: 'app-0', at: T0 } };
+    expect(viewAfterCall(made, exited(T0 - HOUR, T0 + 10)).ends).toEqual({ 'app-0': T0 });
+  });
+});

@@ -1,90 +1,66 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PodEntry } from '../../../machines/syncloop/syncloop.types.ts';
+import type { DesiredPod } from '../../../machines/kubernetes.types.ts';
+import type { ObservedPod } from '../../../machines/runtime.types.ts';
+import { passName } from '../../../machines/syncloop/policy/pass-name.ts';
 import { reconcilePods, type ReconcileInput } from '../../../machines/syncloop/policy/reconcile-pods.ts';
-import { instance, observed, pod, sandbox } from '../../support/fixtures.ts';
+import type { PodEntry } from '../../../machines/syncloop/syncloop.types.ts';
+import { instance } from '../../support/fixtures.ts';
 
-const plan = (over: Partial<ReconcileInput>) =>
-  reconcilePods({ entries: {}, desired: {}, observed: {}, listed: [], sourcesReady: true, ...over });
-const entry = (over: Partial<PodEntry> = {}): Record<string, PodEntry> => {
-  const desired = pod({ uid: over.uid });
-  const { uid, name, namespace } = desired.metadata;
-  return { [uid]: { uid, name, namespace, source: 'file', pod: desired, ending: false, released: false, ...over } };
-};
-const running = (uid = 'uid-1') => ({
-  [uid]: { ...observed({ sandboxes: [sandbox()], containers: [instance()] }), uid },
+const ref = (uid: string) => ({ uid, name: 'web', namespace: 'default' });
+const desired = (uid: string) => ({ metadata: ref(uid), spec: { containers: [] } }) as DesiredPod;
+const observed = (uid: string, state: 'running' | 'exited' = 'running'): ObservedPod => ({
+  ...ref(uid),
+  sandboxes: [],
+  containers: [instance({ state })],
+  at: 1,
 });
-const NOTHING = { remove: [], update: [], add: [], freed: [], orphans: [] };
-
-describe('what the agent meets when it starts', () => {
-  test('a pod that runs and is desired is added, not ended', () => {
-    const result = plan({ desired: { file: [pod()] }, observed: running() });
-    expect(result).toMatchObject({ ...NOTHING, add: [{ uid: 'uid-1', again: false }] });
-    expect(result.add[0]?.predecessorUid).toBeUndefined();
-  });
-
-  test('a pod that runs and no source wants is an orphan', () => {
-    expect(plan({ desired: { file: [] }, observed: running() })).toMatchObject({
-      ...NOTHING,
-      orphans: [{ uid: 'uid-1' }],
-    });
-  });
-
-  test('nothing is judged absent before all sources have delivered; what is new starts at once', () => {
-    const result = plan({
-      desired: { file: [pod({ uid: 'uid-2', name: 'other' })] },
-      observed: running(),
-      sourcesReady: false,
-    });
-    expect(result).toMatchObject({ ...NOTHING, add: [{ uid: 'uid-2' }] });
-  });
-
-  test('a pod of which the runtime keeps nothing is no orphan', () => {
-    expect(plan({ observed: { 'uid-1': observed({ sandboxes: [], containers: [] }) } })).toEqual(NOTHING);
-  });
-
-  test('a changed manifest is another pod, which waits for the one that holds its name', () => {
-    const result = plan({ desired: { file: [pod({ uid: 'uid-2' })] }, observed: running() });
-    expect(result).toMatchObject({
-      add: [{ uid: 'uid-2', predecessorUid: 'uid-1' }],
-      orphans: [{ uid: 'uid-1' }],
-    });
-  });
-
-  test('a name that a pod holds which nobody could look at yet is not given away', () => {
-    const listed = [{ uid: 'uid-1', name: 'web', namespace: 'default' }];
-    expect(plan({ desired: { file: [pod({ uid: 'uid-2' })] }, listed })).toEqual(NOTHING);
-  });
+const entry = (uid: string, more: Partial<PodEntry> = {}): PodEntry => ({
+  ...ref(uid),
+  ending: false,
+  released: false,
+  ...more,
 });
+const plan = (more: Partial<ReconcileInput>) =>
+  reconcilePods({ entries: {}, desired: {}, observed: {}, listed: [], sourcesReady: true, ...more });
 
-describe('what changes at a source', () => {
-  test('a pod of the same UID with another spec is told of it', () => {
-    const desired = pod({ spec: { terminationGracePeriodSeconds: 5 } });
-    expect(plan({ entries: entry(), desired: { file: [desired] } })).toMatchObject({
-      ...NOTHING,
-      update: [{ pod: desired }],
-    });
+describe('a name', () => {
+  test('of a pod that is listed but could not be looked at yet is not given to another', () => {
+    const file = [desired('new')];
+    expect(plan({ desired: { file }, listed: [ref('old')] }).add).toEqual([]);
+    expect(plan({ desired: { file }, listed: [ref('old')], observed: { old: observed('old') } }).add).toMatchObject([
+      { uid: 'new', predecessorUid: 'old' },
+    ]);
+    expect(plan({ desired: { file } }).add).toMatchObject([{ uid: 'new', predecessorUid: undefined }]);
   });
 
-  test('a pod that is delivered again is no update, though it was seen at another time', () => {
-    const desired = pod({ metadata: { annotations: { 'kubernetes.io/config.seen': 'now' } } });
-    expect(plan({ entries: entry(), desired: { file: [desired] } })).toEqual(NOTHING);
+  test('is kept by the pod that runs under it, whatever else is listed', () => {
+    const input = { desired: { file: [desired('a')] }, listed: [ref('a'), ref('b')] };
+    expect(plan({ ...input, observed: { a: observed('a') } }).add).toMatchObject([{ uid: 'a' }]);
+    expect(plan({ ...input, observed: { a: observed('a', 'exited') } }).add).toEqual([]);
   });
 
-  test('a pod that no source has any more is removed, once', () => {
-    expect(plan({ entries: entry() })).toEqual({ ...NOTHING, remove: ['uid-1'] });
-    expect(plan({ entries: entry({ ending: true }) })).toEqual(NOTHING);
-    expect(plan({ entries: entry(), sourcesReady: false })).toEqual(NOTHING);
+  test('is had again by a pod that is made anew while another waits for it', () => {
+    const waiting = entry('b', { pod: desired('b'), waitsFor: 'a' });
+    const input = { entries: { b: waiting }, desired: { file: [desired('a'), desired('b')] } };
+    expect(plan(input).add).toMatchObject([{ uid: 'a', predecessorUid: undefined }]);
   });
 
-  test('a pod that comes again under the UID of one that is ending waits for its end', () => {
-    const result = plan({ entries: entry({ ending: true }), desired: { file: [pod()] } });
-    expect(result).toMatchObject({ ...NOTHING, add: [{ uid: 'uid-1', again: true }] });
+  test('is free when nothing knows the pod any more that is waited for', () => {
+    const entries = { b: entry('b', { pod: desired('b'), waitsFor: 'a' }) };
+    expect(plan({ entries, desired: { file: [desired('b')] } }).freed).toEqual(['a']);
+    expect(plan({ entries, desired: { file: [desired('b')] }, listed: [ref('a')] }).freed).toEqual([]);
   });
 
-  test('a name is free once the pod that held it has given back what it had', () => {
-    const desired = { file: [pod({ uid: 'uid-2' })] };
-    const waits = (released: boolean) =>
-      plan({ entries: entry({ ending: true, released }), desired }).add[0]?.predecessorUid;
-    expect([waits(false), waits(true)]).toEqual(['uid-1', undefined]);
+  test('goes to the first that waits for it; the others wait for that one', () => {
+    const entries = { b: entry('b', { waitsFor: 'a' }), c: entry('c', { waitsFor: 'a' }) };
+    const passed = passName(entries, 'a');
+    expect(passed.next).toBe('b');
+    expect(passed.entries).toMatchObject({ b: { waitsFor: undefined }, c: { waitsFor: 'b' } });
+    expect(passName(entries, 'c')).toEqual({ entries });
+  });
+
+  test('is not passed on by a pod that was still waiting for it itself', () => {
+    const entries = { b: entry('b', { waitsFor: 'a' }), c: entry('c', { waitsFor: 'b' }) };
+    expect(passName(entries, 'b')).toMatchObject({ next: undefined, entries: { c: { waitsFor: 'a' } } });
   });
 });

@@ -59,6 +59,9 @@ export class Invariants {
     for (const key of [...this.#attempts.keys()]) if (key.startsWith(`${uid}/`)) this.#attempts.delete(key);
   }
 
+  /** Containers that started without anybody being told: nobody can have stopped them first. */
+  readonly #unheard = new Set<string>();
+
   #judge(line: LedgerLine): void {
     const { what, podUid, container = '', id = '', sandboxId = '', at } = line;
     const key = `${podUid}/${container}`;
@@ -71,11 +74,12 @@ export class Invariants {
       this.#attempts.set(key, Math.max(last, attempt));
     }
     if (what === 'container.started') {
+      if (line.posthumous || line.late) this.#unheard.add(id);
       this.#judgeStart(line);
       this.#judgeInitOrder(line);
       this.#started.add(`${sandboxId}/${container}`);
     }
-    if (what === 'container.cutOff' && !line.posthumous && !line.late && !this.#posthumous.has(id))
+    if (what === 'container.cutOff' && !line.posthumous && !line.late && !this.#unheard.has(id))
       this.#breach(`${key} was cut off: its sandbox was stopped while it ran`, at);
     if (what === 'container.exited' && this.#runtime.containers.get(id)?.exitCode === 0)
       this.#doneIn(sandboxId).add(container);
