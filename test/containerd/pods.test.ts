@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { readFile, readdir, readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectCri } from '../../services/cri/client.ts';
@@ -12,6 +12,8 @@ import { CgroupRoot } from '../support/cgroup-root.ts';
 import { describeOnContainerd, testRuntime } from '../support/containerd-tier.ts';
 import { condition, Daemon, isReady, lines, NODE_NAME } from '../support/daemon.ts';
 import { BUSYBOX, FOREVER, shell, shellPod } from '../support/pods.ts';
+
+jest.setTimeout(90_000);
 
 const PREFIX = `shape${process.pid}`;
 
@@ -121,7 +123,7 @@ function shapes(): Record<string, Partial<PodSpec>> {
       terminationGracePeriodSeconds: 10,
       initContainers: [
         shell('echo i1 >> /data/order', { name: 'i1', volumeMounts: [data] }),
-        shell('echo s1 >> /data/order; trap "echo s1 ended; exit 0" TERM; while true; do sleep 0.1; done', {
+        shell('echo s1 >> /data/order; trap "echo s1 ended; exit 0" TERM; sleep 86400 & wait', {
           name: 's1',
           restartPolicy: 'Always',
           volumeMounts: [data],
@@ -138,13 +140,13 @@ function shapes(): Record<string, Partial<PodSpec>> {
     stuck: {
       terminationGracePeriodSeconds: 30,
       initContainers: [
-        shell('trap "exit 0" TERM; while true; do sleep 0.1; done', { name: 'side', restartPolicy: 'Always' }),
-        shell('trap "exit 1" TERM; while true; do sleep 0.1; done', { name: 'long' }),
+        shell('trap "exit 0" TERM; sleep 86400 & wait', { name: 'side', restartPolicy: 'Always' }),
+        shell('trap "exit 1" TERM; sleep 86400 & wait', { name: 'long' }),
       ],
       containers: [shell(FOREVER)],
     },
     two: { containers: [shell(FOREVER, { name: 'first' }), shell(FOREVER, { name: 'second' })] },
-    graceful: one('trap "sleep 1; echo ended; exit 0" TERM; echo began; while true; do sleep 0.1; done'),
+    graceful: one('trap "sleep 1; echo ended; exit 0" TERM; echo began; sleep 86400 & wait'),
   };
 }
 
@@ -317,6 +319,7 @@ describeOnContainerd('pods of every shape on a real runtime, with the statuses o
   test('B041 init containers run in their order, sidecars with them, and then the main container', async () => {
     const status = await ready('ordered');
     const volume = join(daemon.rootDir, 'pods', await podUid('ordered'), 'volumes/kubernetes.io~empty-dir/data');
+    await daemon.until('main has written', async () => (await lines(join(volume, 'order'))).includes('main'));
     expect(await lines(join(volume, 'order'))).toEqual(['i1', 's1', 'i2', 'main']);
     expect(status.initContainerStatuses).toMatchObject([
       { name: 'i1', ready: true, state: { terminated: { reason: 'Completed' } } },

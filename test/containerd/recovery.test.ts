@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectCri } from '../../services/cri/client.ts';
@@ -17,6 +17,8 @@ import { CgroupRoot } from '../support/cgroup-root.ts';
 import { describeOnContainerd, testRuntime } from '../support/containerd-tier.ts';
 import { Daemon, isReady, lines, NODE_NAME } from '../support/daemon.ts';
 import { BUSYBOX, FOREVER, shell, shellPod } from '../support/pods.ts';
+
+jest.setTimeout(90_000);
 
 /** Only where the runtime is the tests' own. */
 const testOnPrivate = process.env.STATELET_TEST_CRI === undefined ? test : test.skip;
@@ -91,7 +93,7 @@ describeOnContainerd('a node on a real runtime after what may befall it', () => 
         expect(await notes(name)).toEqual(['began']);
       }
     }
-  }, 90_000);
+  });
 
   test('B071 the agent is killed while pods start: one copy of each', async () => {
     const names = Array.from({ length: 8 }, (_, i) => `kill-${i}`);
@@ -104,7 +106,7 @@ describeOnContainerd('a node on a real runtime after what may befall it', () => 
       expect([name, await notes(name)]).toEqual([name, ['began']]);
       expect([name, (await sandboxesOf(name)).length]).toEqual([name, 1]);
     }
-  }, 90_000);
+  });
 
   test('containers that a kubelet started are adopted, not restarted', async () => {
     const uid = `4d2f3c1a-0000-4000-8000-${String(process.pid).padStart(12, '0')}`;
@@ -157,7 +159,7 @@ describeOnContainerd('a node on a real runtime after what may befall it', () => 
     await stopContainer(cri, container, 0);
     const next = await daemon.podIs(named('adopted'), 'restarted', restarted(container), patience);
     expect(main(next)).toMatchObject({ restartCount: 3 });
-  }, 90_000);
+  });
 
   test('B032 B033 a sandbox that is stopped behind its back: the whole order again', async () => {
     const name = 'again';
@@ -181,7 +183,7 @@ describeOnContainerd('a node on a real runtime after what may befall it', () => 
     );
     await daemon.podIs(named(name), 'well again', restarted(before), patience);
     expect(await notes(name)).toEqual(['i1', 'side', 'i2', 'main', 'i1', 'side', 'i2', 'main']);
-  }, 90_000);
+  });
 
   test('B017 a pod that has succeeded gets no other sandbox when its own is taken away', async () => {
     await daemon.put(noting('over', 'echo ran >> /notes/over', { restartPolicy: 'OnFailure' }));
@@ -191,7 +193,7 @@ describeOnContainerd('a node on a real runtime after what may befall it', () => 
     await daemon.ready(named('other'), patience);
     expect((await daemon.status(named('over')))?.phase).toBe('Succeeded');
     expect(await notes('over')).toEqual(['ran']);
-  }, 90_000);
+  });
 
   test('B036 the record of a finished init container is removed: it is not run again', async () => {
     const initContainers = [shell('echo init >> /notes/pruned', { name: 'init' })];
@@ -203,7 +205,7 @@ describeOnContainerd('a node on a real runtime after what may befall it', () => 
     const status = await daemon.ready(named('pruned'), patience);
     expect([idOf(status), await notes('pruned')]).toEqual([idOf(before), ['init']]);
     expect(status.initContainerStatuses?.[0]?.state?.terminated?.reason).toBe('Completed');
-  }, 90_000);
+  });
 
   test('a main process that is killed from outside is started again', async () => {
     const marker = `${PREFIX}-killed`;
@@ -213,7 +215,7 @@ describeOnContainerd('a node on a real runtime after what may befall it', () => 
     const status = await daemon.podIs(named('killed'), 'restarted', restarted(before), patience);
     expect(main(status)).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 137 } } });
     expect(await notes('killed')).toEqual(['began', 'began']);
-  }, 90_000);
+  });
 
   test('the pause process is killed: a new sandbox, and the container in it', async () => {
     await daemon.put(noting('pause', FOREVER));
@@ -225,7 +227,7 @@ describeOnContainerd('a node on a real runtime after what may befall it', () => 
       const ready = (await sandboxesOf('pause')).filter(({ state }) => state === 0);
       return ready.length === 1 && ready[0]?.id !== sandbox?.id;
     });
-  }, 90_000);
+  });
 
   testOnPrivate(
     'the shim is killed: the pod is made anew',

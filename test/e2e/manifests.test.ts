@@ -187,7 +187,7 @@ describe('B097 each save of an editor leads to just one update', () => {
 });
 
 test('B091 a manifest that is taken out and put back: the old pod ends, then it starts again', async () => {
-  const script = `echo began >> /notes/back; trap "sleep 1; echo ended >> /notes/back; exit 0" TERM; while true; do sleep 0.1; done`;
+  const script = `echo began >> /notes/back; trap "sleep 1; echo ended >> /notes/back; exit 0" TERM; sleep 86400 & wait`;
   await daemon.put(noting('back', script));
   await daemon.ready('back');
   await daemon.remove('back');
@@ -202,7 +202,7 @@ test('B091 a manifest that is taken out and put back: the old pod ends, then it 
 
 test('B094 an update of a static pod gives the old one its grace', async () => {
   const script = (n: number) =>
-    `echo began ${n} >> /notes/grace; trap "sleep 2; echo ended ${n} >> /notes/grace; exit 0" TERM; while true; do sleep 0.1; done`;
+    `echo began ${n} >> /notes/grace; trap "sleep 2; echo ended ${n} >> /notes/grace; exit 0" TERM; sleep 86400 & wait`;
   await daemon.put(noting('grace', script(1)));
   await daemon.ready('grace');
   await daemon.put(noting('grace', script(2)));
