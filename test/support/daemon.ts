@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,6 +10,7 @@ import type { Pod, PodSpec, PodStatus } from '../../machines/kubernetes.types.ts
 import { until } from './until.ts';
 
 export const NODE_NAME = 'testnode';
+const LOG_LINKS = '/var/log/containers';
 
 export interface DaemonOptions {
   /** `unix:///…` */
@@ -228,9 +229,13 @@ export class Daemon {
     await this.until('no pods are left', async () => (await this.pods()).size === 0);
   }
 
-  /** Ends it where it runs and removes its folder. */
+  /** Ends it where it runs and removes its folder and the links to logs in it. */
   async discard(): Promise<void> {
     if (this.#child) await this.kill9();
+    for (const name of await readdir(LOG_LINKS).catch(() => [])) {
+      const target = await readlink(join(LOG_LINKS, name)).catch(() => '');
+      if (target.startsWith(this.directory)) await rm(join(LOG_LINKS, name), { force: true });
+    }
     await rm(this.directory, { recursive: true, force: true });
   }
 
