@@ -8,7 +8,7 @@ import type { ObservedPod } from '../runtime.types.ts';
 import type { PodEvent, PodInput, PodSlots } from './pod.types.ts';
 import { deadlineRemaining } from './policy/deadline.ts';
 import { mergeObserved, withSandboxStopped } from './policy/merge-observed.ts';
-import { anyRunning, planPod, sandboxesToStop, statusOf } from './policy/pod-view.ts';
+import { anyRunning, endIsUnproven, planPod, sandboxesToStop, statusOf } from './policy/pod-view.ts';
 import { sameJson } from './policy/same-json.ts';
 import { samePush } from './policy/same-push.ts';
 
@@ -65,6 +65,7 @@ export const podSetup = setup({
   guards: {
     mustEnd: ({ context }) => context.termination !== undefined,
     hasEnded: ({ context }) => context.plan.finished,
+    endIsUnproven: ({ context }) => endIsUnproven(context.plan, context.observed),
     hasPredecessor: ({ context }) => context.predecessorUid !== undefined && !anyRunning(context.observed),
     deadlinePassed: ({ context }) => (deadline(context) ?? 1) <= 0,
     prepared: ({ context }) => context.prepared,

@@ -56,6 +56,7 @@ export const syncing = podSetup.createStateConfig({
       entry: ['act', 'replan'],
       always: [
         { guard: 'mustEnd', target: '#pod.terminating' },
+        { guard: 'endIsUnproven', target: 'inspecting' },
         { guard: 'hasEnded', target: '#pod.terminating', actions: 'end' },
         { guard: 'deadlinePassed', target: '#pod.terminating', actions: 'endAtDeadline' },
         { guard: 'mustReplaceSandbox', target: 'stoppingOldSandbox', actions: 'recordSandboxChanged' },
@@ -103,7 +104,8 @@ export const syncing = podSetup.createStateConfig({
       on: { 'network.ready': { target: 'inspecting', actions: 'learn' } },
     },
     inspecting: {
-      description: 'Looks at what the runtime has of the pod: a call that failed may have done its work.',
+      description:
+        'Looks at what the runtime has: a call that failed may have done its work, or the sandbox may have died unseen.',
       invoke: {
         src: 'observePod',
         input: ({ context }) => ref(context),

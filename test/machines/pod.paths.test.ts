@@ -148,6 +148,9 @@ const report = walk(podMachine, {
           changed({ busy: true }, 'busy'),
           changed({ instance: instance({ ...noHash, attempt, id: `app-${attempt}`, sandboxId, at }) }, 'runs'),
           changed({ waiting: { reason: 'ErrImagePull', message: 'no' } }, 'waits'),
+          ...(run.snapshot.context.pod.spec.restartPolicy === 'Never'
+            ? [changed({ instance: { ...exited(instance(noHash), at), startedAt: undefined } }, 'could not start')]
+            : []),
           fail('Bug'),
         ];
       if (newest?.state === 'running')

@@ -95,6 +95,15 @@ function isOver({ plan, observed }: PodFacts): boolean {
   return plan?.finished === true && !anyRunning(observed);
 }
 
+/**
+ * Whether the pod only seems to be over: an instance ended without having been a process, and the sandbox, whose death may
+ * be why, was last seen before that (B016).
+ */
+export function endIsUnproven(plan: PodPlan, { sandboxes, containers }: ObservedPod): boolean {
+  const seen = sandboxes[0]?.at ?? Infinity;
+  return plan.finished && containers.some((c) => c.state === 'exited' && c.startedAt === undefined && c.at > seen);
+}
+
 /** Containers that run, or of which the runtime cannot say that they do not. */
 export function anyRunning(observed: ObservedPod): boolean {
   return observed.containers.some((c) => c.state === 'running' || c.state === 'unknown');
