@@ -85,7 +85,7 @@ export const podSetup = setup({
       if (event.type === 'event.happened') context.parent.send(event);
     },
     /** The pod's own end: all its containers ended, or its deadline passed. */
-    end: assign(({ context }) => ({ termination: terminationOf(context, {}, context.env.now()) })),
+    end: assign(({ context }) => ({ termination: terminationOf(context, { over: true }, context.env.now()) })),
     endAtDeadline: assign(({ context }) => ({
       termination: terminationOf(
         context,

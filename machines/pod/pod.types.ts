@@ -10,6 +10,8 @@ export interface TerminationRequest {
   gracePeriodSeconds?: number;
   /** Phase Failed with this reason and message (DeadlineExceeded, Evicted …); undefined: the phase follows the containers. */
   failed?: { reason: string; message: string };
+  /** Nobody wants it: all that it was to run has ended for good. */
+  over?: boolean;
 }
 
 export interface PodInput {

@@ -100,6 +100,22 @@ describe('restart and recovery', () => {
   });
 });
 
+test('B016 a pod that never restarts and whose sandbox died after its init containers ends as Failed, not Pending', async () => {
+  const world = makeWorld();
+  const init = { name: 'init', image: 'present:1', imagePullPolicy: 'IfNotPresent', command: ['exit', '0', '500'] };
+  const { metadata } = world.put(at('a'), pod('a', { spec: { restartPolicy: 'Never', initContainers: [init] } }));
+  world.runtime.script = (op) => (op === 'CreateContainer' && world.runtime.containers.size > 0 ? 'fails' : undefined);
+  world.start();
+  await world.clock.advance(2_000);
+  world.kill();
+  for (const id of world.runtime.sandboxes.keys()) world.runtime.stopSandbox(id);
+  world.start();
+  await world.clock.advance(60_000);
+  expect(world.agent?.getSnapshot().context.entries[metadata.uid]?.status?.phase).toBe('Failed');
+  expect(lines(world, 'container.started').map((line) => line.container)).toEqual(['init']);
+  sound(world);
+});
+
 describe('static pods', () => {
   test('B091 a manifest that is put back while its pod ends is started again once that is over', async () => {
     const world = makeWorld();

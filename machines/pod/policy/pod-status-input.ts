@@ -14,6 +14,8 @@ export interface PodStatusInput {
   terminating: boolean;
   /** Its containers can no longer run. */
   released: boolean;
+  /** The pod ended by itself, for good, and not because somebody wanted it to end. */
+  over?: boolean;
   /** The node's addresses, primary family first. */
   hostIPs: readonly string[];
   /** `containerd`: the scheme of container ids. */

@@ -97,8 +97,9 @@ function hasInitialized({ pod, observed }: PodStatusInput): boolean {
 }
 
 function phaseOf(input: PodStatusInput, statuses: Statuses, initialized: boolean, ended: boolean): PodPhase {
-  const { pod } = input;
-  const mayBeForced = ended && !isStaticPod(pod);
+  const { pod, over = false } = input;
+  // A static pod that is made to end keeps its phase; one that will never run again does not wait.
+  const mayBeForced = ended && (over || !isStaticPod(pod));
   const phase = podPhase({
     spec: pod.spec,
     initContainerStatuses: statuses.init,

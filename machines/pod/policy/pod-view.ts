@@ -29,6 +29,8 @@ export interface Termination {
   /** When it began, ms; later requests only shorten the grace, they do not start it anew. */
   startedAt: number;
   failed?: { reason: string; message: string };
+  /** The pod ended by itself. */
+  over?: boolean;
 }
 
 /** The plan for the sandbox and every container, those that the spec no longer names included: they are stopped. */
@@ -84,6 +86,7 @@ export function statusOf(facts: PodFacts, now: number): PodStatus | undefined {
     failed: facts.termination?.failed,
     terminating: facts.termination !== undefined || isOver(facts),
     released: facts.released || isOver(facts),
+    over: facts.termination?.over === true || isOver(facts),
     hostIPs: facts.hostIPs,
     runtimeName: facts.runtimeName,
     now,

@@ -20,9 +20,10 @@ export function terminationAfter(
       ? Math.max(1, orphanGraceSeconds)
       : effectiveGrace({ pod, override: request.gracePeriodSeconds, previous: previous?.gracePeriodSeconds });
   const failed = request.failed ?? previous?.failed;
-  if (!previous) return { gracePeriodSeconds, startedAt: now, failed };
+  const over = request.over ?? previous?.over;
+  if (!previous) return { gracePeriodSeconds, startedAt: now, failed, ...(over && { over }) };
   const endsAt = previous.startedAt + previous.gracePeriodSeconds * 1000;
   return now + gracePeriodSeconds * 1000 < endsAt
-    ? { gracePeriodSeconds, startedAt: now, failed }
+    ? { gracePeriodSeconds, startedAt: now, failed, ...(over && { over }) }
     : { ...previous, failed };
 }

@@ -11,7 +11,7 @@ export interface Verdict {
 }
 
 /** The time a run takes before it is left alone, and the time it then gets to settle (back-offs reach 5 min), ms. */
-const BUSY_MS = 10 * 60_000;
+const BUSY_MS = 8 * 60_000;
 const SETTLE_MS = 25 * 60_000;
 
 /** Runs the whole agent through a random life: pods come, change and go, calls fail, the agent and the runtime die. */
