@@ -88,7 +88,9 @@ async function openWatch(
     watcher.close();
     if (message !== undefined) failed(message);
   };
-  const replaced = (now: Stats | undefined) => !now || now.ino !== identity.ino || now.dev !== identity.dev;
+  // A folder made anew may get the inode number that the removed one has just given back.
+  const replaced = (now: Stats | undefined) =>
+    !now || now.ino !== identity.ino || now.dev !== identity.dev || now.birthtimeMs !== identity.birthtimeMs;
   const watcher: FSWatcher = watch(folder, (kind, name) => {
     if (over) return;
     // An event that bears the folder's own name, or none, can be the end of the folder itself.

@@ -1,0 +1,90 @@
+import { describe, expect, test } from '@jest/globals';
+import type { PodEntry } from '../../../machines/syncloop/syncloop.types.ts';
+import { reconcilePods, type ReconcileInput } from '../../../machines/syncloop/policy/reconcile-pods.ts';
+import { instance, observed, pod, sandbox } from '../../support/fixtures.ts';
+
+const plan = (over: Partial<ReconcileInput>) =>
+  reconcilePods({ entries: {}, desired: {}, observed: {}, listed: [], sourcesReady: true, ...over });
+const entry = (over: Partial<PodEntry> = {}): Record<string, PodEntry> => {
+  const desired = pod({ uid: over.uid });
+  const { uid, name, namespace } = desired.metadata;
+  return { [uid]: { uid, name, namespace, source: 'file', pod: desired, ending: false, released: false, ...over } };
+};
+const running = (uid = 'uid-1') => ({
+  [uid]: { ...observed({ sandboxes: [sandbox()], containers: [instance()] }), uid },
+});
+const NOTHING = { remove: [], update: [], add: [], freed: [], orphans: [] };
+
+describe('what the agent meets when it starts', () => {
+  test('a pod that runs and is desired is added, not ended', () => {
+    const result = plan({ desired: { file: [pod()] }, observed: running() });
+    expect(result).toMatchObject({ ...NOTHING, add: [{ uid: 'uid-1', again: false }] });
+    expect(result.add[0]?.predecessorUid).toBeUndefined();
+  });
+
+  test('a pod that runs and no source wants is an orphan', () => {
+    expect(plan({ desired: { file: [] }, observed: running() })).toMatchObject({
+      ...NOTHING,
+      orphans: [{ uid: 'uid-1' }],
+    });
+  });
+
+  test('nothing is judged absent before all sources have delivered; what is new starts at once', () => {
+    const result = plan({
+      desired: { file: [pod({ uid: 'uid-2', name: 'other' })] },
+      observed: running(),
+      sourcesReady: false,
+    });
+    expect(result).toMatchObject({ ...NOTHING, add: [{ uid: 'uid-2' }] });
+  });
+
+  test('a pod of which the runtime keeps nothing is no orphan', () => {
+    expect(plan({ observed: { 'uid-1': observed({ sandboxes: [], containers: [] }) } })).toEqual(NOTHING);
+  });
+
+  test('a changed manifest is another pod, which waits for the one that holds its name', () => {
+    const result = plan({ desired: { file: [pod({ uid: 'uid-2' })] }, observed: running() });
+    expect(result).toMatchObject({
+      add: [{ uid: 'uid-2', predecessorUid: 'uid-1' }],
+      orphans: [{ uid: 'uid-1' }],
+    });
+  });
+
+  test('a name that a pod holds which nobody could look at yet is not given away', () => {
+    const listed = [{ uid: 'uid-1', name: 'web', namespace: 'default' }];
+    expect(plan({ desired: { file: [pod({ uid: 'uid-2' })] }, listed })).toEqual(NOTHING);
+  });
+});
+
+describe('what changes at a source', () => {
+  test('a pod of the same UID with another spec is told of it', () => {
+    const desired = pod({ spec: { terminationGracePeriodSeconds: 5 } });
+    expect(plan({ entries: entry(), desired: { file: [desired] } })).toMatchObject({
+      ...NOTHING,
+      update: [{ pod: desired }],
+    });
+  });
+
+  test('a pod that is delivered again is no update, though it was seen at another time', () => {
+    const desired = pod({ metadata: { annotations: { 'kubernetes.io/config.seen': 'now' } } });
+    expect(plan({ entries: entry(), desired: { file: [desired] } })).toEqual(NOTHING);
+  });
+
+  test('a pod that no source has any more is removed, once', () => {
+    expect(plan({ entries: entry() })).toEqual({ ...NOTHING, remove: ['uid-1'] });
+    expect(plan({ entries: entry({ ending: true }) })).toEqual(NOTHING);
+    expect(plan({ entries: entry(), sourcesReady: false })).toEqual(NOTHING);
+  });
+
+  test('a pod that comes again under the UID of one that is ending waits for its end', () => {
+    const result = plan({ entries: entry({ ending: true }), desired: { file: [pod()] } });
+    expect(result).toMatchObject({ ...NOTHING, add: [{ uid: 'uid-1', again: true }] });
+  });
+
+  test('a name is free once the pod that held it has given back what it had', () => {
+    const desired = { file: [pod({ uid: 'uid-2' })] };
+    const waits = (released: boolean) =>
+      plan({ entries: entry({ ending: true, released }), desired }).add[0]?.predecessorUid;
+    expect([waits(false), waits(true)]).toEqual(['uid-1', undefined]);
+  });
+});
