@@ -6,8 +6,8 @@ export default class ClosingLine {
     const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, numPendingTests } = results;
     const skipped = numPendingTests ? `, ${numPendingTests} skipped` : '';
     // A suite that could not even be loaded has no tests to fail; it counts as one.
-    process.stdout.write(
-      `\n${numPassedTests} passed, ${numFailedTests + numRuntimeErrorTestSuites} failed${skipped}\n`,
-    );
+    const failed = numFailedTests + numRuntimeErrorTestSuites;
+    // After the summary, which is written when all reporters are done.
+    process.once('exit', () => process.stdout.write(`\n${numPassedTests} passed, ${failed} failed${skipped}\n`));
   }
 }

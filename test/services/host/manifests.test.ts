@@ -117,6 +117,24 @@ describe('the watch', () => {
     expect(await until(1)).toEqual(CHANGED);
   });
 
+  test('goes on in a folder that is removed and made anew at once, though it gets the same inode number', async () => {
+    const { folder, told } = await watched();
+    await rm(folder, { recursive: true });
+    await mkdir(folder);
+    const reached = async (least: number) => {
+      for (let n = 0; told.length < least && n < 500; n += 1) await sleep(10);
+      return told.length;
+    };
+    await reached(2);
+    expect(told.slice(0, 2)).toContain('watch.failed');
+    await sleep(1_500);
+    const before = told.length;
+    await writeFile(join(folder, '.draft'), 'two');
+    await rename(join(folder, '.draft'), join(folder, 'web.yaml'));
+    expect(await reached(before + 1)).toBeGreaterThan(before);
+    expect(told.at(-1)).toBe('manifests.changed');
+  });
+
   test('B097 a save by truncating and writing in pieces is one change', async () => {
     const { folder, until } = await watched();
     const file = await open(join(folder, 'web.yaml'), 'w');
