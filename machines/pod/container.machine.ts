@@ -178,17 +178,21 @@ export const containerMachine = containerSetup.createMachine({
       on: { 'container.desired': { target: 'deciding', actions: 'learn' } },
     },
     crashLoopBackOff: {
-      description: 'Its newest instance ended, and the next one starts when the crash back-off is over.',
+      description:
+        'Its newest instance ended or could not be started, and the next one starts when the crash back-off is over.',
       tags: 'stopped',
       entry: 'waitForCrash',
       on: { 'container.desired': { target: 'deciding', actions: 'learn' } },
-      after: { crashBackoff: { target: 'deciding', actions: 'serveBackoff' } },
+      after: { crashBackoff: { target: 'deciding', actions: ['serveBackoff', 'retryNow'] } },
     },
     waitingToRetry: {
       description: 'A create or start failed; the next attempt follows after a back-off.',
       tags: 'stopped',
       on: { 'container.desired': { target: 'deciding', actions: 'learn' } },
-      after: { retry: { target: 'deciding', actions: 'retryNow' } },
+      after: {
+        reason: { guard: 'backsOff', target: 'deciding', actions: 'backOff' },
+        retry: { target: 'deciding', actions: 'retryNow' },
+      },
     },
     inspecting: {
       description:

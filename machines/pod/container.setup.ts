@@ -8,7 +8,13 @@ import { afterFailure, afterPush, afterServing, stopRecord, type ContainerContex
 import type { ContainerChanged, ContainerEvent, ContainerInput, ContainerSlots } from './container.types.ts';
 import { imagePullMachine } from './image-pull.machine.ts';
 import { nextAttempt, viewAfterCall, viewAfterLook, viewWithout } from './policy/container-view.ts';
-import { crashRemaining, decideContainer, retryRemaining, type ContainerDecision } from './policy/decide-container.ts';
+import {
+  crashRemaining,
+  decideContainer,
+  reasonRemaining,
+  retryRemaining,
+  type ContainerDecision,
+} from './policy/decide-container.ts';
 import { goDuration } from './policy/duration.ts';
 import { killMessage } from './policy/kill-message.ts';
 
@@ -69,8 +75,10 @@ export const containerSetup = setup({
   },
   actors: { imagePull: imagePullMachine, ...slots },
   delays: {
-    crashBackoff: ({ context }) => crashRemaining(context, context.env.now()),
+    crashBackoff: ({ context }) =>
+      Math.max(crashRemaining(context, context.env.now()), retryRemaining(context.retry, context.env.now())),
     retry: ({ context }) => retryRemaining(context.retry, context.env.now()),
+    reason: ({ context: { retry, env } }) => reasonRemaining(retry, env.now()) ?? retryRemaining(retry, env.now()),
     stopRetry: ({ context }) => retryRemaining(context.stopRetry, context.env.now()),
     lookAgain: ({ context }) => context.settings.retryMs,
   },
@@ -85,6 +93,8 @@ export const containerSetup = setup({
     mustBackOff: decided('backOff'),
     mayStartCreated: decided('adopt'),
     mayStart: decided('pull'),
+    /** A start failed again: its successor waits as that of a crash does. */
+    backsOff: ({ context }) => reasonRemaining(context.retry, context.env.now()) !== undefined,
     stillRuns: stillDecided('run'),
     stillMayStart: stillDecided('pull'),
     /** What was just created is still wanted where it was created. */
@@ -163,7 +173,11 @@ export const containerSetup = setup({
       enqueue.assign({ ...afterFailure(context, failure.reason === 'NameReserved'), waiting });
       enqueue(() => record(context, 'Warning', 'Failed', `Error: ${failure.message}`));
     }),
-    failToStart: assign(({ context }) => ({ notStarted: context.target?.id })),
+    failToStart: assign(({ context }) => ({
+      notStarted: context.target?.id,
+      retry: context.retry && { ...context.retry, reasonMs: context.settings.retryMs },
+    })),
+    backOff: assign(({ context }) => ({ retry: context.retry && { ...context.retry, reasonMs: 0 } })),
     failToStop: enqueueActions(({ context, enqueue }, { error }: { error: unknown }) => {
       enqueue.assign({ stopRetry: { failedAt: context.env.now(), delayMs: context.settings.retryMs } });
       const { message } = AgentError.from(error, 'StopContainer');
@@ -180,7 +194,8 @@ export const containerSetup = setup({
     stopNow: assign({ stopRetry: undefined }),
     serveBackoff: assign(({ context }) => afterServing(context)),
     waitForCrash: enqueueActions(({ context, enqueue }) => {
-      const delay = goDuration(context.backoff?.delayMs ?? 0);
+      const { retry, backoff } = context;
+      const delay = goDuration((retry?.reasonMs === 0 ? retry.delayMs : backoff?.delayMs) ?? 0);
       const message = `back-off ${delay} restarting failed container=${context.container.name} pod=${podName(context)}`;
       if (context.waiting?.message === message) return;
       enqueue.assign({ waiting: { reason: 'CrashLoopBackOff', message } });

@@ -218,9 +218,13 @@ describeOnContainerd('pods of every shape on a real runtime, with the statuses o
   });
 
   test('B090 a bad command path is told with its path', async () => {
-    const status = await podIs('bad-path', 'waiting', (s) =>
-      /^(RunContainerError|CrashLoopBackOff)$/.test(main(s).state?.waiting?.reason ?? ''),
+    const status = await podIs('bad-path', 'backing off', (s) => main(s).state?.waiting?.reason === 'CrashLoopBackOff');
+    const full = `${named('bad-path')}-${NODE_NAME}_default(${await podUid('bad-path')})`;
+    expect(main(status).state?.waiting?.message).toMatch(
+      new RegExp(`^back-off [124]0s restarting failed container=main pod=${full.replace(/[()]/g, '\\$&')}$`),
     );
+    expect(status.phase).toBe('Running');
+    expect(daemon.log).toMatch(new RegExp(`Error: .*no/such/program.*${named('bad-path')}`));
     expect(main(status).lastState?.terminated).toMatchObject({ exitCode: 128, reason: 'StartError' });
     expect(main(status).lastState?.terminated?.message).toContain('/no/such/program');
   });

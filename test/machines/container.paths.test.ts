@@ -89,7 +89,7 @@ const report = walk(containerMachine, {
     context.sandbox?.id,
     context.instances.map((i) => [i.state, i.sandboxId]),
     Math.min(context.backoff?.delayMs ?? 0, 20_000),
-    context.retry !== undefined,
+    context.retry?.reasonMs ?? context.retry?.delayMs,
     context.waiting?.reason,
   ],
   invariants: {

@@ -258,6 +258,47 @@ describe('a call that failed', () => {
     expect(pending(run)).toEqual(['imagePull']);
   });
 
+  test.each([
+    ['ended', { state: 'exited', exitCode: 128, reason: 'StartError' }],
+    ['is created as before', { state: 'created' }],
+  ] as const)(
+    'a start that fails again, after which its instance %s, is soon CrashLoopBackOff, as from the kubelet’s next sync on',
+    (_what, after) => {
+      const run = start();
+      const failToStart = () => {
+        tidy(run);
+        run.settle('imagePull', image);
+        const made = lastCreated(run);
+        run.settle('createContainer', ok({ id: made.id }));
+        run.settle('startContainer', fail('RunContainerError', 'exec: "nope": not found'));
+        run.settle('inspectContainer', ok([lastCreated(run, after)]));
+        run.send(desired(run));
+        expect(lastWaiting(run)).toEqual({ reason: 'RunContainerError', message: 'exec: "nope": not found' });
+      };
+      failToStart();
+      run.advance(1000);
+      for (const [text, delay] of [
+        ['10s', 10_000],
+        ['20s', 20_000],
+      ] as const) {
+        failToStart();
+        run.advance(999);
+        expect(run.snapshot.value).toBe('waitingToRetry');
+        run.advance(1);
+        expect(run.snapshot.value).toBe('crashLoopBackOff');
+        const message = `back-off ${text} restarting failed container=app pod=web_default(uid-1)`;
+        expect(lastWaiting(run)).toEqual({ reason: 'CrashLoopBackOff', message });
+        run.send(desired(run));
+        expect(run.snapshot.value).toBe('crashLoopBackOff');
+        run.advance(delay - 1001);
+        expect(pending(run)).toEqual([]);
+        run.advance(1);
+      }
+      const text = 'Warning BackOff Back-off restarting failed container app in pod web_default(uid-1)';
+      expect(run.parent.events().filter((event) => event === text)).toHaveLength(2);
+    },
+  );
+
   test('nothing is done while the runtime does not answer, and the pod knows that it may be busy', () => {
     const run = start();
     run.settle('imagePull', image);

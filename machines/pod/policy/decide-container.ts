@@ -27,6 +27,11 @@ export interface ContainerFacts extends ContainerView {
 export interface Retry {
   failedAt: number;
   delayMs: number;
+  /**
+   * Of a start that failed: how long its own reason is shown, ms. What is left of the wait is the crash back-off's and
+   * shown as that, as from the kubelet's next sync on. 0 once it has been.
+   */
+  reasonMs?: number;
 }
 
 export interface StopRecord {
@@ -65,7 +70,7 @@ export function decideContainer(facts: ContainerFacts, now: number): ContainerDe
   if (newest && mayStart(newest, facts)) return { to: 'adopt', instance: newest };
   // The plan was made before this end was known: it may not want another (restartPolicy Never).
   if (newest?.state === 'exited' && !facts.knownExits.includes(newest.id)) return { to: 'exited' };
-  if (retryRemaining(facts.retry, now) > 0) return { to: 'retryLater' };
+  if (retryRemaining(facts.retry, now) > 0) return { to: facts.retry?.reasonMs === 0 ? 'backOff' : 'retryLater' };
   const old = instances.find((i) => mustGo(i, instances) && !facts.unremovable.includes(i.id));
   if (old) return { to: 'remove', instance: old };
   return crashRemaining(facts, now) > 0 ? { to: 'backOff' } : { to: 'pull' };
@@ -107,6 +112,12 @@ function mustGo(instance: ObservedContainer, instances: ObservedContainer[]): bo
 /** Wait until a failed call may be tried again, ms; a clock that was set back does not lengthen it. */
 export function retryRemaining(retry: Retry | undefined, now: number): number {
   return retry ? Math.min(retry.delayMs, Math.max(0, retry.failedAt + retry.delayMs - now)) : 0;
+}
+
+/** Wait until the reason of a failed start gives way to the crash back-off's; undefined where it never does. */
+export function reasonRemaining(retry: Retry | undefined, now: number): number | undefined {
+  if (retry?.reasonMs === undefined || retry.reasonMs >= retry.delayMs) return undefined;
+  return retryRemaining({ ...retry, delayMs: retry.reasonMs }, now);
 }
 
 /** The end that the crash back-off counts from: the newest instance's, in the current sandbox, not yet served. */

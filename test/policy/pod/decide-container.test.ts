@@ -1,6 +1,10 @@
 import { expect, test } from '@jest/globals';
 import { firstView } from '../../../machines/pod/policy/container-view.ts';
-import { decideContainer, type ContainerFacts } from '../../../machines/pod/policy/decide-container.ts';
+import {
+  decideContainer,
+  reasonRemaining,
+  type ContainerFacts,
+} from '../../../machines/pod/policy/decide-container.ts';
 import { instance, T0 } from '../../support/fixtures.ts';
 
 const run = { do: 'run', reason: 'desired' } as const;
@@ -18,6 +22,26 @@ test('a start that failed a moment ago does not hold up a stop; a stop that fail
   expect(decideContainer(facts(own, { plan: stop, retry: failed }), T0).to).toBe('stop');
   expect(decideContainer(facts(own, { plan: stop, stopRetry: failed }), T0).to).toBe('stopLater');
   expect(decideContainer(facts(own, { plan: stop, stopRetry: failed }), T0 + 300_000).to).toBe('stop');
+});
+
+test.each([
+  ['of a create', { delayMs: 10_000 }, 0, 'retryLater', undefined],
+  [
+    'of a first start, which costs no more than the reason is shown',
+    { delayMs: 1000, reasonMs: 1000 },
+    0,
+    'retryLater',
+    undefined,
+  ],
+  ['of a start again, just now', { delayMs: 10_000, reasonMs: 1000 }, 0, 'retryLater', 1000],
+  ['of a start again, a while ago', { delayMs: 10_000, reasonMs: 1000 }, 1000, 'retryLater', 0],
+  ['of a start again, whose reason has been shown', { delayMs: 10_000, reasonMs: 0 }, 1000, 'backOff', 0],
+  ['of a start again, that is over', { delayMs: 10_000, reasonMs: 0 }, 10_000, 'pull', 0],
+])('the failure %s', (_what, wait, passed, to, reason) => {
+  const retry = { failedAt: T0, ...wait };
+  const ended = instance({ state: 'exited', reason: 'StartError', exitCode: 128 });
+  expect(decideContainer(facts([ended], { retry, servedAttempt: ended.attempt }), T0 + passed).to).toBe(to);
+  expect(reasonRemaining(retry, T0 + passed)).toBe(reason);
 });
 
 test('no successor is made beside an instance that may still start', () => {
