@@ -1,10 +1,14 @@
 import { isScalar, LineCounter, parseAllDocuments, type Document, type Tags } from 'yaml';
 import { isObject, type Plain } from './check-fields.ts';
+import { repeatedKeyOfJson, repeatedKeyOfYaml } from './repeated-key.ts';
 
 export type ParsedManifest = { ok: true; value: Plain } | { ok: false; problem: string };
 
 /** config/common.go:maxConfigLength. */
 const MAX_BYTES = 10 * 1024 * 1024;
+/** Of YAML, which takes a hundred times as long to parse as JSON, on the thread that serves every pod. */
+const MAX_YAML = 1024 * 1024;
+const REPEATED = 'the same key is written twice in one map';
 /** References of one YAML document that are resolved before it is taken for an attack. */
 const MAX_ALIASES = 100;
 
@@ -27,26 +31,38 @@ function parse(text: string): ParsedManifest {
   if (text.length > MAX_BYTES || new TextEncoder().encode(text).length > MAX_BYTES)
     return failed('is larger than 10 MiB, which a manifest may have at most');
   if (/[\0\uFFFD]/.test(text)) return failed('is not UTF-8 text');
-  const lines = new LineCounter();
   const json = parseJson(text);
+  if (json !== undefined) {
+    const at = repeatedKeyOfJson(text);
+    if (at === undefined) return { ok: true, value: withoutNulls(json) };
+    return failed(`line ${text.slice(0, at).split('\n').length}: ${REPEATED}`);
+  }
+  if (text.length > MAX_YAML) return failed('is larger than 1 MiB, which YAML may have at most; JSON may have 10 MiB');
+  return parseYaml(text);
+}
+
+function parseYaml(text: string): ParsedManifest {
+  const lines = new LineCounter();
   const parsed = parseAllDocuments(text, {
     lineCounter: lines,
     prettyErrors: false,
-    uniqueKeys: true,
+    uniqueKeys: false,
     schema: 'yaml-1.1',
     version: '1.1',
     merge: true,
     customTags: (tags) => tags.filter(isReadByKubelet),
   });
-  const documents = [...parsed].filter((document) => !isBlank(document));
-  if (documents.length === 0) return failed('is empty');
-  if (documents.length > 1 && json === undefined) {
-    return failed(`holds ${documents.length} YAML documents (separated by ---), accepted is one`);
-  }
-  const [document] = documents;
-  const error = documents[0]?.errors.find(({ code }) => json === undefined || code === 'DUPLICATE_KEY');
-  if (error) return failed(`line ${lines.linePos(error.pos[0]).line}: ${describe(error.code, error.message)}`);
-  return json === undefined ? toPlain(document) : { ok: true, value: withoutNulls(json) };
+  const [document, ...others] = [...parsed].filter((each) => !isBlank(each));
+  const failed = (problem: string, at?: number): ParsedManifest => ({
+    ok: false,
+    problem: at === undefined ? problem : `line ${lines.linePos(at).line}: ${problem}`,
+  });
+  if (!document) return failed('is empty');
+  if (others.length > 0) return failed(`holds ${others.length + 1} YAML documents (separated by ---), accepted is one`);
+  const [error] = document.errors;
+  if (error) return failed(describe(error.message), error.pos[0]);
+  const repeated = repeatedKeyOfYaml(document);
+  return repeated === undefined ? toPlain(document) : failed(REPEATED, repeated);
 }
 
 /** A tab is white space in JSON and an error in some places of YAML, so JSON is tried first. */
@@ -60,9 +76,9 @@ function parseJson(text: string): Plain {
   }
 }
 
-function toPlain(document: Document | undefined): ParsedManifest {
+function toPlain(document: Document): ParsedManifest {
   try {
-    return { ok: true, value: withoutNulls(document?.toJS({ maxAliasCount: MAX_ALIASES }) as Plain) };
+    return { ok: true, value: withoutNulls(document.toJS({ maxAliasCount: MAX_ALIASES }) as Plain) };
   } catch (error) {
     if (!(error instanceof ReferenceError)) throw error;
     return { ok: false, problem: 'has YAML aliases that refer to nothing or multiply without bound' };
@@ -80,8 +96,7 @@ function isReadByKubelet(tag: Tags[number]): boolean {
   return typeof tag === 'string' || (tag.format !== 'TIME' && !UNREAD_TAGS.test(tag.tag));
 }
 
-function describe(code: string, message: string): string {
-  if (code === 'DUPLICATE_KEY') return 'the same key is written twice in one map';
+function describe(message: string): string {
   if (message.includes('call stack')) return 'is nested too deeply';
   return message.replace(/: .*$/s, '');
 }
