@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { AgentError } from '../../machines/agent-error.types.ts';
 
 /** Errno of a file system error (`ENOENT`), told by its shape: it may come from another realm. */
@@ -72,6 +73,15 @@ export async function effect<T>(
 
 function stopped(op: string, reason: string, message: string): AgentError {
   return new AgentError({ op, reason, message, transient: true });
+}
+
+/** Removes a file or folder with all that is in it; done where it is not there, as under a name that none can have. */
+export async function removeTree(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch (error) {
+    if (errno(error) !== 'ENAMETOOLONG') throw error;
+  }
 }
 
 /** The promise's value, or undefined where the file or folder is not there. */

@@ -1,8 +1,7 @@
-import { rm } from 'node:fs/promises';
 import { createPodCgroups, podCgroupParent } from './cgroup/index.ts';
 import { prepareContainerFiles } from './container-files.ts';
 import { makePodDirectories, podDirectory, podLogDirectory } from './directories.ts';
-import { effect } from './effect.ts';
+import { effect, removeTree } from './effect.ts';
 import { createFactStore } from './facts.ts';
 import type { CgroupSettings, HostLogger, HostPaths, PodHost } from './host.types.ts';
 import { Gate } from './gate.ts';
@@ -85,8 +84,8 @@ export function createPodHost({ paths, cgroup, logger = { warn: () => undefined 
     removePodData: (ref, pod, signal) =>
       effect('remove pod directory', SLOW_MS, signal, async () => {
         await refuseMounted(paths, ref.uid);
-        await rm(podDirectory(paths, ref.uid), { recursive: true, force: true });
-        await rm(podLogDirectory(paths, pod ?? { metadata: ref }), { recursive: true, force: true });
+        await removeTree(podDirectory(paths, ref.uid));
+        await removeTree(podLogDirectory(paths, pod ?? { metadata: ref }));
         await facts.remove(ref.uid);
         await removeDanglingLinks(paths);
         touched.delete(ref.uid);

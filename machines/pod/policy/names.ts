@@ -33,7 +33,7 @@ export function containerLogPath(container: { name: string }, attempt: number): 
 }
 
 /** ext4's limit of a file name, in bytes; every part of it is ASCII by validation. */
-const MAX_FILE_NAME = 255;
+export const MAX_FILE_NAME = 255;
 const LOG_SUFFIX = '.log';
 
 /** Name of the link below /var/log/containers, cut to a file name's limit (kuberuntime/legacy.go:logSymlink). */

@@ -1,4 +1,5 @@
 import type { DesiredPod, Pod, PodSpec } from '../../kubernetes.types.ts';
+import { logDirectoryName, MAX_FILE_NAME } from '../../pod/policy/names.ts';
 import { fieldProblems, isObject, type Plain, type PlainObject } from './check-fields.ts';
 import { withDefaults } from './default-pod.ts';
 import { parseManifest } from './parse-manifest.ts';
@@ -71,8 +72,15 @@ function decodePod(value: Plain, path: string, from: StaticPodOrigin): DesiredPo
     metadata: metadata?.name ? { ...metadata, name: staticPodName(metadata.name, from.nodeName) } : metadata,
   });
   rules.push(...staticPodProblems(pod));
-  return rules.length > 0 ? rules : (withDefaults(asStaticPod(pod, from)) as DesiredPod);
+  if (rules.length > 0) return rules;
+  const made = asStaticPod(pod, from);
+  const excess = logDirectoryName(made).length - MAX_FILE_NAME;
+  if (excess > 0) return [`metadata.name: is too long by ${excess}: ${LOG_DIRECTORY_RULE}`];
+  return withDefaults(made) as DesiredPod;
 }
+
+const LOG_DIRECTORY_RULE =
+  "accepted are at most 253 of namespace, name with the node's, and UID together, of which the log folder's name is made";
 
 function show(value: Plain): string {
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 64)) : typeof value;

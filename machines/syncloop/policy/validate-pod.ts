@@ -28,7 +28,11 @@ export function podProblems({ metadata = {}, spec }: Pod): string[] {
     );
   if (namespace)
     expect(LABEL.test(namespace), `metadata.namespace: ${quote(namespace)} is not accepted, ${LABEL_RULE}`);
-  if (uid) expect(UID.test(uid), `metadata.uid: ${quote(uid)} is not accepted, accepted are letters, digits, - and .`);
+  if (uid)
+    expect(
+      UID.test(uid),
+      `metadata.uid: ${quote(uid)} is not accepted, accepted are at most 128 letters, digits, - and .`,
+    );
   for (const [key, value] of Object.entries(labels ?? {})) {
     expect(LABEL_KEY.test(key), `metadata.labels: ${quote(key)} is not a label's key`);
     expect(

@@ -35,6 +35,9 @@ export interface EmbeddedRuntime {
   stop(options?: { containers: 'kill' | 'leave' }): Promise<void>;
 }
 
+/** Of a request: containerd's own bound (pkg/defaults). */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
 /**
  * The embedded runtime: a CRI v1 server that runs a container's command as a plain process of the host. No images,
  * no isolation, no root; Linux only (it reads /proc). For trying the agent, and for tests. `main.ts` serves it as a
@@ -86,7 +89,7 @@ export async function startEmbeddedRuntime(options: EmbeddedRuntimeOptions): Pro
   await recover(runtime);
 
   const stopping = new AbortController();
-  const server = new Server();
+  const server = new Server({ 'grpc.max_receive_message_length': MAX_MESSAGE_BYTES });
   addServices(server, runtime, faults, stopping.signal);
   await new Promise<void>((done, failed) => {
     server.bindAsync(`unix:${socketPath}`, ServerCredentials.createInsecure(), (error) =>

@@ -37,7 +37,8 @@ const SETTLED_MS = 50;
 
 /** What was read before where the file is unchanged since: same inode, size and times, the last change being no news. */
 async function readAgain(origin: string, known: KnownFiles): Promise<RawManifest | undefined> {
-  const stats = await ifThere(stat(origin, { bigint: true }));
+  // What cannot even be looked at (a loop of links, a folder that may not be entered) is told by reading it.
+  const stats = await stat(origin, { bigint: true }).catch(() => undefined);
   if (!stats) return readManifest(origin);
   const stamp = [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join();
   const last = known.get(origin);

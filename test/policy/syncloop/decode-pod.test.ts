@@ -103,6 +103,7 @@ describe('fields', () => {
     [manifest({}, { name: undefined }), 'metadata.name: is required'],
     [manifest({}, { name: 'A_b' }), 'metadata.name: "A_b-node-1" is not accepted'],
     [manifest({}, { name: 'x'.repeat(250) }), 'metadata.name:'],
+    [manifest({}, { name: 'x'.repeat(210) }), 'metadata.name: is too long by 3: accepted are at most 253 of namespace'],
     [manifest({}, { namespace: 'a.b' }), 'metadata.namespace: "a.b" is not accepted'],
     [manifest({}, { uid: '../x' }), 'metadata.uid:'],
     [manifest({}, { labels: { a: 'b c' } }), 'metadata.labels[a]:'],

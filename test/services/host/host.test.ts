@@ -216,6 +216,11 @@ describe('logs and leftovers', () => {
       expect(await readdir(folder)).toEqual([]);
   });
 
+  test('of a pod whose names are too long for a folder nothing can be there: its data count as removed', async () => {
+    const { host } = await rig();
+    await host.removePodData({ ...REF, name: 'x'.repeat(253) }, undefined, NEVER);
+  });
+
   (isRoot ? test : test.skip)(
     'B110 the sweep removes what nothing is mounted in, and tells once of the rest',
     async () => {

@@ -32,6 +32,18 @@ describe('a manifest folder', () => {
     ]);
   });
 
+  test('with links that lead round in a circle: they are told of and hide no other file', async () => {
+    const folder = await temporary();
+    await symlink('b.yaml', join(folder, 'a.yaml'));
+    await symlink('a.yaml', join(folder, 'b.yaml'));
+    await writeFile(join(folder, 'c.yaml'), 'c');
+    expect(await readManifests(folder, {}, NEVER)).toEqual([
+      { origin: join(folder, 'a.yaml'), error: expect.stringMatching(/^cannot be read: ELOOP/) },
+      { origin: join(folder, 'b.yaml'), error: expect.stringMatching(/^cannot be read: ELOOP/) },
+      { origin: join(folder, 'c.yaml'), text: 'c' },
+    ]);
+  });
+
   test('is read again only where a file changed, a replaced file of the same size included', async () => {
     const folder = await temporary();
     const file = join(folder, 'a.yaml');
