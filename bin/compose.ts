@@ -16,6 +16,7 @@ import {
   serveHealthz,
   serveReadOnly,
 } from '../services/server/index.ts';
+import { longTimers } from '../services/timers.ts';
 import { agentView } from './agent-view.ts';
 import { agentClock } from './clock.ts';
 import { durationMs } from './config/duration.ts';
@@ -83,12 +84,13 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
   const trace = traceTransitions(log);
   const agent = createActor(machine, {
     id: 'syncloop',
+    clock: longTimers(),
     inspect: (event) => {
       tracker.inspect(event);
       trace(event);
     },
     input: {
-      env: { now, random: Math.random },
+      env: { now, elapsed: () => performance.now(), random: Math.random },
       nodeName,
       ended: await ended.load(),
       sources: podSources(loaded),

@@ -4,6 +4,8 @@ import type { AnyActorRef } from 'xstate';
 export interface AgentEnv {
   /** Wall clock, milliseconds since the epoch. */
   now(): number;
+  /** Monotonic, milliseconds since some moment of this process: for durations, which a clock that is set must not change. */
+  elapsed(): number;
   /** Uniform in [0, 1). */
   random(): number;
 }

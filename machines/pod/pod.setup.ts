@@ -29,8 +29,8 @@ const quiet = ({ busy, observed }: PodContext) => busy.length === 0 && !anyRunni
 export const nextToStop = ({ observed, stoppedSandboxes }: PodContext) =>
   sandboxesToStop(observed, stoppedSandboxes)[0] ?? '';
 const deadline = ({ pod, status, env }: PodContext) => deadlineRemaining(pod, status?.startTime, env.now());
-/** Longest delay that timers take, ms: 2^31 - 1. */
-const LONGEST_DELAY = 2_147_483_647;
+/** Of a pod without a deadline, ms: a hundred years, that no node lives. */
+const NO_DEADLINE = 3_153_600_000_000;
 /** First wait after a failed effect of the pod itself, ms; doubles up to podRetryMs. */
 const FIRST_RETRY = 500;
 
@@ -60,7 +60,7 @@ export const podSetup = setup({
     podRetry: ({ context: { settings, failures } }) =>
       Math.min(settings.podRetryMs, FIRST_RETRY * 2 ** Math.min(failures, 10)),
     // Timers count whole milliseconds and may be a part of one early: the deadline must have passed when it fires.
-    activeDeadline: ({ context }) => Math.min(LONGEST_DELAY, Math.ceil(deadline(context) ?? LONGEST_DELAY) + 1),
+    activeDeadline: ({ context }) => Math.ceil(deadline(context) ?? NO_DEADLINE) + 1,
   },
   guards: {
     mustEnd: ({ context }) => context.termination !== undefined,

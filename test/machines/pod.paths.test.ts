@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { DriveOptions, Driven } from '../support/drive.ts';
+import { deferred, drive, type DriveOptions, type Driven } from '../support/drive.ts';
 import { podMachine } from '../../machines/pod/pod.machine.ts';
 import type { PodEvent, PodInput } from '../../machines/pod/pod.types.ts';
 import type { ObservedContainer, ObservedPod } from '../../machines/runtime.types.ts';
@@ -200,4 +200,14 @@ describe('every path of a pod', () => {
   test('together they walk every transition', () => {
     expectAllTransitionsWalked(report);
   });
+});
+
+test('a deadline that lies further off than a timer of the platform reaches is waited for in full', () => {
+  const run = drive(deferred(podMachine), {
+    input: input({ pod: pod({ spec: { activeDeadlineSeconds: 60 * 86_400 } }), observed: running }),
+  });
+  run.advance(60 * 86_400_000 - 1);
+  expect(run.snapshot.context.termination).toBeUndefined();
+  run.advance(3);
+  expect(run.snapshot.context.termination?.failed?.reason).toBe('DeadlineExceeded');
 });

@@ -185,7 +185,7 @@ export interface DriveOptions<M extends AnyStateMachine> {
 export function drive<M extends AnyStateMachine>(target: DeferredMachine<M>, options: DriveOptions<M>): Driven<M> {
   const clock = new VirtualClock();
   let wallClockShift = 0;
-  const env: AgentEnv = { now: () => clock.now + wallClockShift, random: () => 0.5 };
+  const env: AgentEnv = { now: () => clock.now + wallClockShift, elapsed: () => clock.now - T0, random: () => 0.5 };
   const parent = fakeParent();
   const calls: Call[] = [];
   let steps = 0;

@@ -153,7 +153,7 @@ export class World {
     const agent = createActor(this.#machine(life), {
       clock: this.clock,
       input: {
-        env: { now: life.now, random: this.random.next },
+        env: { now: life.now, elapsed: () => this.clock.elapsed, random: this.random.next },
         nodeName: NODE,
         ended: Object.fromEntries(this.facts),
         sources: [{ source: 'file', location: '/manifests', periodMs: 20_000 }],

@@ -1,17 +1,14 @@
 import { constants } from 'node:os';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { status } from '@grpc/grpc-js';
 
+import { longSleep } from '../../../timers.ts';
 import { ContainerEventType, Signal } from '../../proto/generated/cri.ts';
 import { RuntimeFailure, invalid } from '../errors.ts';
 import { aborted } from '../faults.ts';
 import { signalGroup, signalProcess } from '../signals.ts';
 import type { ContainerEntry, Runtime } from '../runtime.ts';
 import type { Verb } from './verb.ts';
-
-/** The longest that a Node timer can wait, ms. */
-export const MAX_TIMER = 2 ** 31 - 1;
 
 /**
  * Sends the stop signal to the container's first process, waits for up to `timeout` seconds, then kills the whole
@@ -23,7 +20,7 @@ export const stopContainer: Verb<'StopContainer'> = async (runtime, request, { s
   if (entry?.process === undefined) return {};
   if (request.timeout > 0n) {
     signalProcess(entry.process.pid, stopSignal(entry.record.config.stopSignal));
-    const outcome = await exitWithin(entry, Math.min(Number(request.timeout) * 1_000, MAX_TIMER), signal);
+    const outcome = await exitWithin(entry, Number(request.timeout) * 1_000, signal);
     if (outcome === 'exited') return {};
     if (outcome === 'cancelled') {
       throw new RuntimeFailure(status.CANCELLED, `wait container "${entry.record.id}": context canceled`);
@@ -69,7 +66,7 @@ async function exitWithin(
   try {
     return await Promise.race([
       entry.exited.then(() => 'exited' as const),
-      sleep(milliseconds, 'timeout' as const, { signal: timer.signal }).catch(() => 'timeout' as const),
+      longSleep(milliseconds, timer.signal).then(() => 'timeout' as const),
       aborted(signal).then(() => 'cancelled' as const),
     ]);
   } finally {

@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { status } from '@grpc/grpc-js';
 
+import { longSleep } from '../../../timers.ts';
 import { commandOf } from '../command.ts';
 import type { Command } from '../command.ts';
 import { RuntimeFailure, refused } from '../errors.ts';
 import { aborted } from '../faults.ts';
 import { signalGroup } from '../signals.ts';
-import { MAX_TIMER } from './container-end.ts';
 import type { Verb } from './verb.ts';
 
 /** Bytes kept of each stream; the rest is read and dropped (containerd's bound). */
@@ -37,9 +37,7 @@ export const execSync: Verb<'ExecSync'> = async (runtime, request, { signal }) =
       status.DEADLINE_EXCEEDED,
       `failed to exec in container: timeout ${seconds}s exceeded: context deadline exceeded`,
     );
-    interruptions.push(
-      sleep(Math.min(seconds * 1_000, MAX_TIMER), failure, { signal: over.signal }).catch(() => failure),
-    );
+    interruptions.push(longSleep(seconds * 1_000, over.signal).then(() => failure));
   }
   try {
     return await run(command, Promise.race(interruptions));
