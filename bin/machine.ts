@@ -1,3 +1,4 @@
+import { logRotationMachine } from '../machines/node/log-rotation.machine.ts';
 import { runtimeHealthMachine } from '../machines/node/runtime-health.machine.ts';
 import { containerMachine } from '../machines/pod/container.machine.ts';
 import { imagePullMachine } from '../machines/pod/image-pull.machine.ts';
@@ -19,6 +20,7 @@ import {
   runtimeSlots,
   type CriServices,
 } from '../services/cri/index.ts';
+import { logRotationSlots } from '../services/cri/log-rotation.ts';
 import { watchRuntime } from '../services/cri/watch-runtime.ts';
 import { podSourceSlots } from '../services/host/index.ts';
 
@@ -49,6 +51,7 @@ export function agentMachine(services: MachineServices) {
       podSource: podSourceMachine.provide({ actors: podSourceSlots({ headers: services.manifestHeaders }) }),
       runtimeHealth: runtimeHealthMachine.provide({ actors: runtimeHealthSlots(services) }),
       housekeeping: housekeepingMachine.provide({ actors: housekeepingSlots(services) }),
+      logRotation: logRotationMachine.provide({ actors: logRotationSlots(services) }),
     },
   });
 }

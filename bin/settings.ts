@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import type { LogRotationSettings } from '../machines/node/log-rotation.types.ts';
+import { wholeValue } from '../machines/pod/policy/quantity.ts';
 import type { SourceSettings, SyncloopSettings } from '../machines/syncloop/syncloop.types.ts';
 import type { PullSettings } from '../services/cri/image-turns.ts';
 import type { ConfigSettings } from '../services/cri/configs.ts';
@@ -62,6 +64,18 @@ function crashBackoff({ config, gate }: Pick<LoadedConfig, 'config' | 'gate'>): 
   return { initialMs: Math.min(maxMs, reduced ? REDUCED_CRASH_INITIAL_MS : CRASH_INITIAL_MS), maxMs };
 }
 
+/** A size below zero turns rotation off (logs/container_log_manager.go:NewContainerLogManager). */
+function logRotation({ config }: LoadedConfig): LogRotationSettings | undefined {
+  const maxSizeBytes = Number(wholeValue(config.containerLogMaxSize));
+  if (maxSizeBytes < 0) return undefined;
+  return {
+    periodMs: durationMs(config.containerLogMonitorInterval),
+    maxSizeBytes,
+    maxFiles: config.containerLogMaxFiles,
+    maxWorkers: config.containerLogMaxWorkers,
+  };
+}
+
 export function podSources({ config }: LoadedConfig): SourceSettings[] {
   const sources: SourceSettings[] = [];
   const { staticPodPath, staticPodURL } = config;
@@ -87,6 +101,7 @@ export function syncloopSettings(loaded: LoadedConfig, node: NodeInfo): Syncloop
     pleg: { listPeriodMs: 1_000, auditPeriodMs: 300_000 },
     healthPeriodMs: 5_000,
     housekeepingPeriodMs: 2_000,
+    logRotation: logRotation(loaded),
     pauseInitialMs: 100,
     pauseMaxMs: 5_000,
   };

@@ -1,4 +1,5 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import { logRotationMachine } from '../machines/node/log-rotation.machine.ts';
 import { runtimeHealthMachine } from '../machines/node/runtime-health.machine.ts';
 import { containerMachine } from '../machines/pod/container.machine.ts';
 import { imagePullMachine } from '../machines/pod/image-pull.machine.ts';
@@ -17,6 +18,7 @@ export const machines: Record<string, AnyStateMachine> = {
   'pod-source': podSourceMachine,
   housekeeping: housekeepingMachine,
   'runtime-health': runtimeHealthMachine,
+  'log-rotation': logRotationMachine,
   pod: podMachine,
   container: containerMachine,
   'image-pull': imagePullMachine,

@@ -1,6 +1,7 @@
 import { assign, setup } from 'xstate';
 import type { AgentEnv, ParentRef } from '../agent.types.ts';
 import { AgentError } from '../agent-error.types.ts';
+import { happened } from '../notify.ts';
 import { slot } from '../slot.types.ts';
 import type { HealthReport, RuntimeHealthSlots } from '../syncloop/syncloop.types.ts';
 
@@ -17,6 +18,8 @@ interface RuntimeHealthContext extends RuntimeHealthInput {
   /** What the last check said; undefined before the first has ended. */
   health?: Health;
   message: string;
+  /** When the runtime was lost, ms; undefined while it is there. */
+  lostAt?: number;
 }
 
 /** While the runtime is away it is asked this often, ms, so that the agent goes on soon after it is back. */
@@ -46,6 +49,33 @@ export const runtimeHealthMachine = setup({
       const report: HealthReport = { type: 'health.changed', health, message };
       parent.send(report);
     },
+    lose: assign(({ context }) => ({ lostAt: context.env.now() })),
+    tellLost: ({ context: { parent, message, periodMs } }) =>
+      happened(parent, {
+        type: 'Warning',
+        reason: 'RuntimeNotReady',
+        message:
+          `container runtime is not ready: ${message}; no pod is added until it is back, what it runs goes on; ` +
+          `it is asked every ${Math.min(AWAY_PERIOD, periodMs) / 1000} s`,
+      }),
+    tellBack: ({ context: { parent, env, lostAt = env.now() } }) =>
+      happened(parent, {
+        type: 'Normal',
+        reason: 'RuntimeReady',
+        message: `container runtime is back after ${Math.round((env.now() - lostAt) / 1000)} s; all that it has is listed, and pods are added again`,
+      }),
+    tellNoNetwork: ({ context: { parent, message } }) =>
+      happened(parent, {
+        type: 'Warning',
+        reason: 'NetworkNotReady',
+        message: `network is not ready: ${message}; only pods of the host network start until it is`,
+      }),
+    tellNetwork: ({ context: { parent } }) =>
+      happened(parent, {
+        type: 'Normal',
+        reason: 'NetworkReady',
+        message: 'network is ready: pods of every kind start',
+      }),
   },
 }).createMachine({
   id: 'runtimeHealth',
@@ -106,15 +136,16 @@ export const runtimeHealthMachine = setup({
         },
         networkNotReady: {
           description: 'The runtime is ready and the pod network is not: only pods of the host network can start.',
-          entry: { type: 'report', params: 'networkNotReady' },
+          entry: [{ type: 'report', params: 'networkNotReady' }, 'tellNoNetwork'],
           always: [
-            { guard: 'isHealthy', target: 'healthy' },
+            { guard: 'isHealthy', target: 'healthy', actions: 'tellNetwork' },
             { guard: 'isUnhealthy', target: 'unhealthy' },
           ],
         },
         unhealthy: {
           description: 'The runtime does not answer or says that it is not ready; the syncloop pauses.',
-          entry: { type: 'report', params: 'unhealthy' },
+          entry: [{ type: 'report', params: 'unhealthy' }, 'lose', 'tellLost'],
+          exit: 'tellBack',
           always: [
             { guard: 'isHealthy', target: 'healthy' },
             { guard: 'lacksNetwork', target: 'networkNotReady' },

@@ -69,6 +69,7 @@ export const syncloopMachine = syncloopSetup.createMachine({
         { type: 'spawnWatcher', params: 'runtimeHealth' },
         { type: 'spawnWatcher', params: 'pleg' },
         { type: 'spawnWatcher', params: 'housekeeping' },
+        { type: 'spawnWatcher', params: 'logRotation' },
       ],
       always: { guard: 'isListed', target: 'running' },
     },

@@ -2,6 +2,7 @@ import { assign, emit, enqueueActions, setup, stopChild } from 'xstate';
 import { AgentError } from '../agent-error.types.ts';
 import type { EventHappened } from '../agent.types.ts';
 import type { DesiredPod } from '../kubernetes.types.ts';
+import { logRotationMachine } from '../node/log-rotation.machine.ts';
 import { runtimeHealthMachine } from '../node/runtime-health.machine.ts';
 import { podMachine } from '../pod/pod.machine.ts';
 import type { ObservedPod } from '../runtime.types.ts';
@@ -31,6 +32,7 @@ export const syncloopSetup = setup({
     pleg: plegMachine,
     runtimeHealth: runtimeHealthMachine,
     housekeeping: housekeepingMachine,
+    logRotation: logRotationMachine,
     podSource: podSourceMachine,
     ...slots,
   },
@@ -67,6 +69,10 @@ export const syncloopSetup = setup({
         return {
           housekeeping: spawn('housekeeping', { id, input: { ...base, periodMs: settings.housekeepingPeriodMs } }),
         };
+      if (id === 'logRotation') {
+        if (settings.logRotation) spawn('logRotation', { id, input: { ...base, settings: settings.logRotation } });
+        return {};
+      }
       spawn('runtimeHealth', { id, input: { ...base, periodMs: settings.healthPeriodMs } });
       return {};
     }),

@@ -1,5 +1,6 @@
 import type { AgentEnv, EventHappened } from '../agent.types.ts';
 import type { DesiredPod, PodStatus } from '../kubernetes.types.ts';
+import type { LogRotationSettings } from '../node/log-rotation.types.ts';
 import type { PodRef, PodReport, PodSettings } from '../pod/pod.types.ts';
 import type { ObservedPod, RuntimeEvent, RuntimeListing } from '../runtime.types.ts';
 import type { Slot } from '../slot.types.ts';
@@ -44,6 +45,8 @@ export interface SyncloopSettings {
   healthPeriodMs: number;
   /** Housekeeping period, ms (kubelet: 2000; sources ready first). */
   housekeepingPeriodMs: number;
+  /** Rotation of containers' logs; undefined: it is off (containerLogMaxSize below zero). */
+  logRotation?: LogRotationSettings;
   /** Runtime back-off while paused, ms (kubelet: 100 doubling to 5000). */
   pauseInitialMs: number;
   pauseMaxMs: number;

@@ -25,6 +25,7 @@ const MUTATING: ReadonlySet<string> = new Set<Unary>([
   'stopContainer',
   'removeContainer',
   'updateContainerResources',
+  'reopenContainerLog',
 ]);
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
@@ -51,6 +52,8 @@ export interface CallOptions {
 export interface Cri {
   /** runtimeRequestTimeout, ms: what the verbs make their deadlines from. */
   readonly runtimeRequestTimeoutMs: number;
+  /** Path of the runtime's socket, for errors. */
+  readonly socket: string;
   /** @throws AgentError (services/cri/errors.ts) */
   call<M extends Unary>(method: M, request: RequestOf<M>, options: CallOptions): Promise<ResponseOf<M>>;
   /** Opens a server stream; it has no deadline and ends by `cancel()`, an error event or the runtime. */
@@ -86,6 +89,7 @@ export function connectCri(options: CriOptions): Cri {
 
   return {
     runtimeRequestTimeoutMs: options.runtimeRequestTimeoutMs,
+    socket: runtime.socket,
     call(method, request, { deadlineMs, signal }) {
       const op = opOf(method);
       if (signal?.aborted) return Promise.reject(abortedError(op));
@@ -97,14 +101,14 @@ export function connectCri(options: CriOptions): Cri {
     },
     stream(method, request) {
       const { path, requestSerialize, responseDeserialize } = definition(method);
-      return clientOf(method).makeServerStreamRequest(path, requestSerialize, responseDeserialize, request);
+      return clientOf(method).client.makeServerStreamRequest(path, requestSerialize, responseDeserialize, request);
     },
     async settled() {
       while (inFlight.size > 0) await Promise.all(inFlight);
     },
     close() {
-      runtime.close();
-      if (image !== runtime) image.close();
+      runtime.client.close();
+      if (image !== runtime) image.client.close();
     },
   };
 }
@@ -124,7 +128,7 @@ function definition<M extends keyof Methods>(method: M) {
 }
 
 function unary<M extends Unary>(
-  client: Client,
+  { client, socket }: Connection,
   method: M,
   request: RequestOf<M>,
   deadlineMs: number,
@@ -134,7 +138,7 @@ function unary<M extends Unary>(
   return new Promise((resolve, reject) => {
     const done = (error: ServiceError | null, response: ResponseOf<M> | undefined) => {
       signal?.removeEventListener('abort', cut);
-      if (error) reject(signal?.aborted ? abortedError(opOf(method)) : criError(error, opOf(method)));
+      if (error) reject(signal?.aborted ? abortedError(opOf(method)) : criError(error, opOf(method), socket));
       else resolve(response as ResponseOf<M>);
     };
     const deadline = Date.now() + deadlineMs;
@@ -152,7 +156,13 @@ function unary<M extends Unary>(
   });
 }
 
-function openClient(endpoint: string, field: string): Client {
+interface Connection {
+  client: Client;
+  /** Its path. */
+  socket: string;
+}
+
+function openClient(endpoint: string, field: string): Connection {
   const path = /^unix:\/\/(\/.*)$/.exec(endpoint)?.[1];
   if (path === undefined) {
     throw new AgentError({
@@ -162,5 +172,5 @@ function openClient(endpoint: string, field: string): Client {
       transient: false,
     });
   }
-  return new Client(`unix:${path}`, credentials.createInsecure(), CLIENT_OPTIONS);
+  return { client: new Client(`unix:${path}`, credentials.createInsecure(), CLIENT_OPTIONS), socket: path };
 }

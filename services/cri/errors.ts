@@ -25,16 +25,32 @@ const PULL_REASON = /^(RegistryUnavailable|SignatureValidationFailed)\b/;
  * `NameReserved` (the message names the id that holds the name) and the two reasons of PullImage.
  *
  * @param op the call in CRI's words: `CreateContainer`
+ * @param socket path of the socket that was called
  */
-export function criError(error: ServiceError, op: string): AgentError {
+export function criError(error: ServiceError, op: string, socket: string): AgentError {
   const { code } = error;
   const details = error.details || error.message;
-  const message =
-    code === status.DEADLINE_EXCEEDED ? `${op}: the runtime did not answer in time (${details})` : details;
   const reason = RESERVED.test(details)
     ? 'NameReserved'
     : (PULL_REASON.exec(details)?.[1] ?? status[code] ?? status[status.UNKNOWN]);
+  const message = messageOf(code, details, op, socket);
   return new AgentError({ op, reason, message, transient: TRANSIENT.has(code), cause: error });
+}
+
+/**
+ * The runtime's own words stand as they are, for statuses show them. Where it said nothing, the message names the call
+ * and the socket, and of what the gRPC library says only the reason.
+ */
+function messageOf(code: status, details: string, op: string, socket: string): string {
+  if (code === status.UNAVAILABLE) {
+    const reason = details
+      .replace(/^No connection established\. Last error: (?:Error: )?/, '')
+      .replace(/\.? ?Resolution note: *(.*)$/s, (_, note: string) => (note ? ` (${note})` : ''));
+    return `${op}: the runtime at ${socket} is not available: ${reason || 'no reason given'}`;
+  }
+  if (code !== status.DEADLINE_EXCEEDED) return details;
+  const after = /exceeded after ([\d.]+ ?s)/.exec(details)?.[1];
+  return `${op}: the runtime at ${socket} did not answer ${after ? `within ${after}` : 'in time'}`;
 }
 
 /** The wait or call was given up because who asked for it no longer needs it. */

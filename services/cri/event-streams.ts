@@ -82,7 +82,7 @@ function follow<T>(
       const event = translate(message);
       if (event && !over.signal.aborted) deliver(event);
     });
-    stream.on('error', (error: ServiceError) => end(criError(error, op)));
+    stream.on('error', (error: ServiceError) => end(criError(error, op, cri.socket)));
     stream.on('end', () => end(undefined));
     version(cri, over.signal).then(
       () => setTimeout(stands, SETTLE_MS),

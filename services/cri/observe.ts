@@ -5,7 +5,7 @@ import type { Cri } from './client.ts';
 import { isNotFound } from './errors.ts';
 import { ListingBatch } from './listing-batch.ts';
 import { ObservedCache } from './observed-cache.ts';
-import { NamespaceMode, PodSandboxState } from './proto/generated/cri.ts';
+import { ContainerState, NamespaceMode, PodSandboxState } from './proto/generated/cri.ts';
 import type { Container, ContainerStatus, PodSandbox, PodSandboxStatus } from './proto/generated/cri.ts';
 import { CONTAINER_STATES, ms, ownerOf, POD_UID } from './owner.ts';
 import { containerStatus } from './verbs/container-status.ts';
@@ -80,6 +80,14 @@ export class Observer {
     const labels = { [POD_UID]: podUid, 'io.kubernetes.container.name': name };
     const listed = await listContainers(this.#cri, { labels }, signal);
     return newestFirst(await Promise.all(listed.map((container) => this.#observeListed(container, at, signal))));
+  }
+
+  /** Every container that runs, of any pod: one listing, and a look at those that were not seen running before. */
+  async observeRunning(signal: AbortSignal): Promise<ObservedContainer[]> {
+    const at = this.#now();
+    const listed = await listContainers(this.#cri, { state: ContainerState.CONTAINER_RUNNING }, signal);
+    const own = listed.filter(({ labels }) => ownerOf(labels) !== undefined);
+    return newestFirst(await Promise.all(own.map((container) => this.#observeListed(container, at, signal))));
   }
 
   /** One container, fresh; `undefined` where the runtime no longer has it. */

@@ -1,22 +1,29 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { access, readdir, rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { errno, hostError, ifThere } from './effect.ts';
+import { effect, errno, hostError, ifThere } from './effect.ts';
 
 /** A rotated file: `<log>.YYYYMMDD-HHMMSS`, `.gz` when compressed (logs/container_log_manager.go:timestampFormat). */
 const ROTATED = /^\.\d{8}-\d{6}(\.gz)?$/;
 
+interface Log {
+  id: string;
+  path: string;
+}
+
 export interface RotateLogsInput {
   /** Running containers with their log files. */
-  containers: { id: string; path: string }[];
-  /** containerLogMaxSize, bytes. */
+  containers: Log[];
+  /** containerLogMaxSize, bytes: a log that has reached it is rotated. */
   maxSizeBytes: number;
   /** containerLogMaxFiles, the live file included; at least 2. */
   maxFiles: number;
-  /** ReopenContainerLog. */
-  reopen(id: string, signal: AbortSignal): Promise<void>;
+  /** containerLogMaxWorkers: logs that are worked on at a time. */
+  maxWorkers: number;
+  /** ReopenContainerLog; not to be cut, for a log that was renamed must be opened again or put back. */
+  reopen(id: string): Promise<void>;
 }
 
 export interface RotateLogsOutput {
@@ -24,59 +31,71 @@ export interface RotateLogsOutput {
   failed: { path: string; message: string }[];
 }
 
-/** Rotates every log above its size; one that fails is told and harms no other (logs/container_log_manager.go:rotateLogs). */
+/** Longest work on the older files of one log, ms: a file system that hangs holds up one worker, and not for ever. */
+const DEADLINE_MS = 120_000;
+
+/** Rotates every log that has reached its size; one that fails is told and harms no other (logs/container_log_manager.go:rotateLogs). */
 export async function rotateLogs(
   input: RotateLogsInput,
   signal: AbortSignal,
   now = new Date(),
 ): Promise<RotateLogsOutput> {
   const output: RotateLogsOutput = { rotated: [], failed: [] };
-  for (const { id, path } of input.containers) {
-    signal.throwIfAborted();
-    try {
-      const stats = await ifThere(stat(path));
-      // A log that is away was renamed by a rotation that never got to its end.
-      if (!stats) await input.reopen(id, signal);
-      else if (stats.size > input.maxSizeBytes) {
-        await rotateContainerLog({ id, path, maxFiles: input.maxFiles, reopen: input.reopen, now }, signal);
-        output.rotated.push(path);
+  const waiting = input.containers.values();
+  const work = async () => {
+    for (const log of waiting) {
+      signal.throwIfAborted();
+      try {
+        if (await rotateLog(input, log, now, signal)) output.rotated.push(log.path);
+      } catch (error) {
+        output.failed.push({ path: log.path, message: hostError(error, 'rotate log').message });
       }
-    } catch (error) {
-      output.failed.push({ path, message: hostError(error, 'rotate log').message });
     }
-  }
+  };
+  await Promise.all(Array.from({ length: input.maxWorkers }, work));
   return output;
 }
 
-/**
- * Rotates one log: excess files go, older ones are compressed, the live one is renamed and the runtime told to open a new
- * one; where it cannot, the rename is undone. The newest rotated file stays plain for readers that follow it.
- */
-async function rotateContainerLog(
-  log: { id: string; path: string; maxFiles: number; reopen: RotateLogsInput['reopen']; now: Date },
-  signal: AbortSignal,
-): Promise<void> {
+/** @returns whether it was rotated */
+async function rotateLog(input: RotateLogsInput, log: Log, now: Date, signal: AbortSignal): Promise<boolean> {
   const { id, path } = log;
-  const directory = dirname(path);
-  const live = basename(path);
-  const names = await readdir(directory);
-  const own = names.filter((name) => name.startsWith(`${live}.`)).map((name) => name.slice(live.length));
-  await Promise.all(
-    own.filter((suffix) => suffix.endsWith('.tmp')).map((suffix) => rm(path + suffix, { force: true })),
-  );
-  const rotated = own.filter((suffix) => ROTATED.test(suffix)).sort();
-  // Two of maxFiles are the live file and the one that is rotated now.
-  const excess = rotated.splice(0, Math.max(0, rotated.length - Math.max(0, log.maxFiles - 2)));
-  await Promise.all(excess.map((suffix) => rm(path + suffix, { force: true })));
-  for (const suffix of rotated) if (!suffix.endsWith('.gz')) await compress(join(directory, live + suffix), signal);
-  const target = await freeName(path, log.now);
+  // A log that is away was renamed by a rotation that never got to its end.
+  if (!(await ifThere(stat(path)))) await input.reopen(id);
+  const isDue = await effect('rotate log', DEADLINE_MS, signal, async (inner) => {
+    const size = (await ifThere(stat(path)))?.size;
+    if (size === undefined || size < input.maxSizeBytes) return false;
+    for (const suffix of await tidy(log, input.maxFiles))
+      if (!suffix.endsWith('.gz')) await compress(path + suffix, inner);
+    return true;
+  });
+  if (!isDue) return false;
+  // From here on nothing is given up half-way.
+  const target = await freeName(path, now);
   await rename(path, target);
   try {
-    await log.reopen(id, signal);
+    await input.reopen(id);
   } catch (error) {
     await undo(target, path);
     throw error;
   }
+  return true;
+}
+
+/**
+ * Removes what an interrupted rotation left half-made, and the oldest files, so that with the live one and the one that
+ * is rotated now there are no more than `maxFiles` (logs/container_log_manager.go:cleanupUnusedLogs, removeExcessLogs).
+ *
+ * @returns suffixes of the rotated files that stay, oldest first; the newest is still plain, for readers that follow it
+ */
+async function tidy({ path }: Log, maxFiles: number): Promise<string[]> {
+  const live = basename(path);
+  const names = await readdir(dirname(path));
+  const own = names.filter((name) => name.startsWith(`${live}.`)).map((name) => name.slice(live.length));
+  const isUnused = (suffix: string) => suffix.endsWith('.tmp') || own.includes(`${suffix}.gz`);
+  const rotated = own.filter((suffix) => ROTATED.test(suffix) && !isUnused(suffix)).sort();
+  const excess = rotated.splice(0, Math.max(0, rotated.length - Math.max(0, maxFiles - 2)));
+  await Promise.all([...own.filter(isUnused), ...excess].map((suffix) => rm(path + suffix, { force: true })));
+  return rotated;
 }
 
 /** Puts the live log back, unless the runtime opened a new one after all. */

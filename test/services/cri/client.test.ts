@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { AgentError } from '../../../machines/agent-error.types.ts';
 import { version } from '../../../services/cri/verbs/version.ts';
 import { startContainer } from '../../../services/cri/verbs/start-container.ts';
 import { stopContainer } from '../../../services/cri/verbs/stop-container.ts';
@@ -58,7 +59,12 @@ describe('a call to the runtime', () => {
     const { rig } = embedded;
     await version(rig.cri);
     await embedded.runtime.stop();
-    await expect(version(rig.cri)).rejects.toMatchObject({ reason: 'UNAVAILABLE', transient: true });
+    const lost = await version(rig.cri).catch((error: unknown) => error as AgentError);
+    expect(lost).toMatchObject({ op: 'Version', reason: 'UNAVAILABLE', transient: true });
+    expect(String((lost as AgentError).message)).toMatch(
+      new RegExp(`^Version: the runtime at ${rig.cri.socket} is not available: \\S`),
+    );
+    expect(String((lost as AgentError).message)).not.toMatch(/Resolution note|Last error/);
     await embedded.restart();
     for (;;) {
       const answer = await version(rig.cri).catch(() => undefined);

@@ -16,7 +16,7 @@ async function rig() {
     reopened.push(id);
     await writeFile(path, '');
   };
-  const input = { containers: [{ id: 'c1', path }], maxSizeBytes: 10, maxFiles: 3, reopen };
+  const input = { containers: [{ id: 'c1', path }], maxSizeBytes: 10, maxFiles: 3, maxWorkers: 1, reopen };
   return { folder, path, reopened, input };
 }
 
@@ -58,4 +58,68 @@ test('a log that is away is opened anew, and two rotations in one second get two
   }
   expect((await readdir(folder)).sort()).toEqual(['0.log', `${name(1)}.gz`, name(2)]);
   await rm(path);
+});
+
+test('a log that has just reached its size is rotated', async () => {
+  const { folder, path, input } = await rig();
+  await writeFile(path, '0123456789');
+  expect((await rotateLogs(input, NEVER, at(1))).rotated).toEqual([path]);
+  expect((await readdir(folder)).sort()).toEqual(['0.log', name(1)]);
+});
+
+test('what an interrupted compression left is removed: the half-made file, and the plain one beside its whole copy', async () => {
+  const { folder, path, input } = await rig();
+  for (const [file, text] of [
+    [`${name(1)}.gz.tmp`, 'half'],
+    [`${name(2)}.tmp`, 'half'],
+    [`${name(2)}.gz`, 'whole'],
+    [name(2), 'plain'],
+    ['0.log', 'more than ten bytes'],
+  ] as const)
+    await writeFile(join(folder, file), text);
+  await rotateLogs({ ...input, maxFiles: 5 }, NEVER, at(3));
+  expect((await readdir(folder)).sort()).toEqual(['0.log', `${name(2)}.gz`, name(3)]);
+  expect(await readFile(join(folder, `${name(2)}.gz`), 'utf8')).toBe('whole');
+  await rm(path);
+});
+
+test('no more logs than there are workers are worked on at a time, and one that hangs holds up its worker alone', async () => {
+  const folder = await temporary();
+  const containers = await Promise.all(
+    ['a', 'b', 'c', 'd'].map(async (id) => {
+      const path = join(folder, `${id}.log`);
+      await writeFile(path, 'more than ten bytes');
+      return { id, path };
+    }),
+  );
+  const hung = Promise.withResolvers<void>();
+  const others = Promise.withResolvers<void>();
+  const begun: string[] = [];
+  const reopen = (id: string) => {
+    begun.push(id);
+    if (id === 'd') others.resolve();
+    return id === 'a' ? hung.promise : Promise.resolve();
+  };
+  const rotation = rotateLogs({ containers, maxSizeBytes: 10, maxFiles: 3, maxWorkers: 2, reopen }, NEVER, at(1));
+  await others.promise;
+  expect(begun).toEqual(['a', 'b', 'c', 'd']);
+  hung.reject(new Error('no answer'));
+  const { rotated, failed } = await rotation;
+  expect(rotated).toHaveLength(3);
+  expect(failed).toEqual([{ path: containers[0]?.path, message: 'no answer' }]);
+  expect(await readdir(folder)).toContain('a.log');
+});
+
+test('a log whose name holds what patterns mean is no other log', async () => {
+  const { folder, path, input } = await rig();
+  await writeFile(join(folder, '10.log.20260101-000001'), 'of another');
+  await writeFile(join(folder, '0.log.20260101-000001.bak'), 'of a person');
+  await writeFile(path, 'more than ten bytes');
+  await rotateLogs({ ...input, maxFiles: 2 }, NEVER, at(2));
+  expect((await readdir(folder)).sort()).toEqual([
+    '0.log',
+    '0.log.20260101-000001.bak',
+    name(2),
+    '10.log.20260101-000001',
+  ]);
 });
