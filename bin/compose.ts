@@ -78,6 +78,7 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
     pulls: pullSettings(loaded),
     recordEnd: ended.recordEnd,
     manifestHeaders: config.staticPodURLHeader ?? {},
+    keptManifests: createFactStore(paths, log, 'manifests'),
     settleMs: SETTLE_MS,
   });
   const tracker = createActorTracker(now);

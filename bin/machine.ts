@@ -22,6 +22,7 @@ import {
 } from '../services/cri/index.ts';
 import { logRotationSlots } from '../services/cri/log-rotation.ts';
 import { watchRuntime } from '../services/cri/watch-runtime.ts';
+import type { FactStore } from '../services/host/facts.ts';
 import { podSourceSlots } from '../services/host/index.ts';
 
 export interface MachineServices extends CriServices {
@@ -30,6 +31,7 @@ export interface MachineServices extends CriServices {
   recordEnd: PodSlots['recordEnd'];
   /** Sent with requests for manifests (--manifest-url-header). */
   manifestHeaders: Record<string, string[]>;
+  keptManifests: FactStore;
   /** Longest wait for calls in flight at a drain, ms. */
   settleMs: number;
 }
@@ -48,7 +50,9 @@ export function agentMachine(services: MachineServices) {
       ...runtimeSlots(services, { settleMs: services.settleMs }),
       pod,
       pleg: plegMachine.provide({ actors: { listRuntime, inspection, watchRuntime: watch } }),
-      podSource: podSourceMachine.provide({ actors: podSourceSlots({ headers: services.manifestHeaders }) }),
+      podSource: podSourceMachine.provide({
+        actors: podSourceSlots({ headers: services.manifestHeaders, kept: services.keptManifests }),
+      }),
       runtimeHealth: runtimeHealthMachine.provide({ actors: runtimeHealthSlots(services) }),
       housekeeping: housekeepingMachine.provide({ actors: housekeepingSlots(services) }),
       logRotation: logRotationMachine.provide({ actors: logRotationSlots(services) }),

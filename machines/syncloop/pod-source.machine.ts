@@ -11,11 +11,15 @@ import type {
   WatchManifestsEvent,
   WatchManifestsInput,
 } from './pod-source.types.ts';
-import { outcome, readSet, vanished, type ManifestSet } from './policy/manifest-set.ts';
+import { keepingOf, outcome, readSet, vanished, type KeptManifests, type ManifestSet } from './policy/manifest-set.ts';
 import type { SourceSet } from './syncloop.types.ts';
 
 interface PodSourceContext extends PodSourceInput {
   set: ManifestSet;
+  /** Last good texts that outlive the agent, as they were written. */
+  kept: KeptManifests;
+  /** They could not be written: the next reading tries again. */
+  unkept: boolean;
   /** The reading that is to be delivered. */
   raw: RawManifest[];
   /** Origins that the last reading did not find any more; given up when the next one does not find them either. */
@@ -39,10 +43,20 @@ interface PodSourceContext extends PodSourceInput {
 const CONFIRM = 100;
 const FIRST_RETRY = 1000;
 
-const slots: PodSourceSlots = { readManifests: slot('readManifests') };
+const slots: PodSourceSlots = {
+  readManifests: slot('readManifests'),
+  recallManifests: slot('recallManifests'),
+  keepManifests: slot('keepManifests'),
+};
 
-const newlyLost = ({ set, raw, lost }: PodSourceContext) =>
-  vanished(set, raw).filter((origin) => !lost.includes(origin));
+const notThere = ({ set, raw, kept, read }: PodSourceContext) => vanished(set, raw, read ? {} : kept);
+const newlyLost = (context: PodSourceContext) => notThere(context).filter((origin) => !context.lost.includes(origin));
+/** For what the agent keeps: the error of an effect, as an event that says what is lost by it. */
+const failedToKeep = (says: string) =>
+  ({
+    type: 'recordUnkept',
+    params: ({ event }: { event: { error: unknown } }) => ({ says, error: event.error }),
+  }) as const;
 
 /** A URL as it may be shown. */
 const withoutCredentials = (location: string) => location.replace(/^(https?:\/\/)[^/@]*@/, '$1');
@@ -83,6 +97,10 @@ export const podSourceMachine = setup({
   guards: {
     lostSome: ({ context }) => newlyLost(context).length > 0,
     isDirty: ({ context }) => context.dirty,
+    hasToKeep: ({ context: { set, kept, unkept } }) => {
+      const { keep, forget } = keepingOf(set, kept);
+      return !unkept && keep.length + forget.length > 0;
+    },
   },
   actions: {
     noteChange: assign({ dirty: true, unwatched: undefined }),
@@ -90,10 +108,11 @@ export const podSourceMachine = setup({
     loseWatch: assign(({ event }) => ({
       unwatched: `cannot be watched: ${event.type === 'watch.failed' ? event.message : 'the watch ended'}`,
     })),
-    noteLost: assign(({ context }) => ({ lost: vanished(context.set, context.raw) })),
-    take: assign(({ context: { set, raw, nodeName, source, env } }) => ({
-      set: readSet(set, raw, { nodeName, source, seen: new Date(env.now()).toISOString() }),
+    noteLost: assign(({ context }) => ({ lost: notThere(context) })),
+    take: assign(({ context: { set, raw, nodeName, source, env, kept, read } }) => ({
+      set: readSet(set, raw, { nodeName, source, seen: new Date(env.now()).toISOString() }, read ? {} : kept),
       lost: [],
+      unkept: false,
       read: true,
       failures: 0,
       unavailable: undefined,
@@ -102,6 +121,10 @@ export const podSourceMachine = setup({
       failures: context.failures + 1,
       unavailable: AgentError.from(error, 'read manifests').message,
     })),
+    recordUnkept: ({ context }, { says, error }: { says: string; error: unknown }) => {
+      const { message } = AgentError.from(error, 'keep manifests');
+      happened(context.parent, { type: 'Warning', reason: 'FailedSync', message: `${says}: ${message}` });
+    },
     /** Sends what changed; a source that has never been read delivers nothing, which is not the same as no pods. */
     deliver: enqueueActions(({ context, enqueue }) => {
       const { delivery, events } = answer(context, context.set);
@@ -117,19 +140,39 @@ export const podSourceMachine = setup({
 }).createMachine({
   id: 'podSource',
   description: 'Reads pod manifests from a folder, a file or a URL and tells the whole set whenever it changed.',
-  context: ({ input }) => ({ ...input, set: {}, raw: [], lost: [], dirty: false, read: false, failures: 0, told: [] }),
+  context: ({ input }) => ({
+    ...input,
+    set: {},
+    kept: {},
+    unkept: false,
+    raw: [],
+    lost: [],
+    dirty: false,
+    read: false,
+    failures: 0,
+    told: [],
+  }),
   invoke: {
     src: 'watchManifests',
     input: ({ context: { source, location } }) => ({ source, location }),
     onDone: { actions: ['loseWatch', 'deliver'] },
     onError: { actions: ['loseWatch', 'deliver'] },
   },
-  initial: 'reading',
+  initial: 'recalling',
   on: {
     'manifests.changed': { actions: 'noteChange' },
     'watch.failed': { actions: ['loseWatch', 'deliver'] },
   },
   states: {
+    recalling: {
+      description: 'Looks up the last good manifests that an earlier agent kept, for those that are broken now.',
+      invoke: {
+        src: 'recallManifests',
+        input: ({ context: { source } }) => ({ source }),
+        onDone: { target: 'reading', actions: assign(({ event }) => ({ kept: event.output })) },
+        onError: { target: 'reading', actions: failedToKeep('the last good manifests are not known') },
+      },
+    },
     reading: {
       description: 'Reads every manifest that there is now.',
       entry: 'beginReading',
@@ -147,7 +190,6 @@ export const podSourceMachine = setup({
       description: 'A set that lacks a manifest is looked at twice; any other is delivered.',
       always: [
         { guard: 'lostSome', target: 'waitingToConfirm', actions: 'noteLost' },
-        { guard: 'isDirty', target: 'reading', actions: ['take', 'deliver'] },
         { target: 'waiting', actions: ['take', 'deliver'] },
       ],
     },
@@ -158,8 +200,30 @@ export const podSourceMachine = setup({
     },
     waiting: {
       description: 'Waits for word of a change, and reads again after a period in case there was none.',
-      always: { guard: 'isDirty', target: 'reading' },
+      always: [
+        { guard: 'isDirty', target: 'reading' },
+        { guard: 'hasToKeep', target: 'keeping' },
+      ],
       after: { period: 'reading' },
+    },
+    keeping: {
+      description:
+        'Keeps the last good text of what was read, so that a bad edit touches nothing after a restart either.',
+      invoke: {
+        src: 'keepManifests',
+        input: ({ context: { source, set, kept } }) => {
+          const { keep, forget } = keepingOf(set, kept);
+          return { source, keep, forget };
+        },
+        onDone: {
+          target: 'waiting',
+          actions: assign(({ context: { set, kept } }) => ({ kept: keepingOf(set, kept).kept })),
+        },
+        onError: {
+          target: 'waiting',
+          actions: [failedToKeep('the last good manifests could not be kept'), assign({ unkept: true })],
+        },
+      },
     },
     waitingToRetry: {
       description: 'The source as a whole could not be read: its last set stands; waits before the next try.',

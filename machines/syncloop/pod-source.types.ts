@@ -26,6 +26,13 @@ export interface RawManifest {
 export interface PodSourceSlots {
   /** Every manifest there is now, sorted by origin. A missing folder is an empty answer with a problem. */
   readManifests: Slot<{ location: string }, RawManifest[]>;
+  /** The last good text of each origin of this source, by origin, as this or an earlier agent kept it. */
+  recallManifests: Slot<{ source: PodSourceInput['source'] }, Record<string, string>>;
+  /** Keeps last good texts, and forgets those of origins that are gone. Idempotent. */
+  keepManifests: Slot<
+    { source: PodSourceInput['source']; keep: { origin: string; text: string }[]; forget: string[] },
+    void
+  >;
 }
 
 /** Input of the `watchManifests` callback actor; for http there is nothing to watch. */

@@ -9,53 +9,64 @@ import type { HostLogger, HostPaths } from './host.types.ts';
 const VERSION = 1;
 const DEADLINE_MS = 10_000;
 
-/** What neither the runtime nor the API server remembers of a pod, kept over restarts of the agent. */
+/** What neither the runtime nor the API server remembers, kept over restarts of the agent; by pod UID, or by another key. */
 export interface FactStore {
-  /** The pod's facts as they were written; undefined where there are none that can be trusted. */
-  read(uid: string): Promise<Record<string, unknown> | undefined>;
-  write(uid: string, facts: Record<string, unknown>): Promise<void>;
-  remove(uid: string): Promise<void>;
-  /** UIDs of the pods that have facts. */
+  /** The facts as they were written; undefined where there are none that can be trusted. */
+  read(key: string): Promise<Record<string, unknown> | undefined>;
+  /** @param durable false: what is of no use after a loss of power, when nothing runs any more, is not waited for */
+  write(key: string, facts: Record<string, unknown>, durable?: boolean): Promise<void>;
+  remove(key: string): Promise<void>;
+  /** Keys (UIDs of pods) that have facts. */
   list(): Promise<string[]>;
 }
 
-/** Facts as <rootDir>/statelet/facts/<uid>.json, replaced as a whole: a crash leaves the old or the new, never a half. */
-export function createFactStore(paths: Pick<HostPaths, 'rootDir'>, logger: HostLogger): FactStore {
-  const directory = join(paths.rootDir, 'statelet', 'facts');
-  const file = (uid: string) => join(directory, `${component(uid, 'pod UID')}.json`);
+/**
+ * Facts as <rootDir>/statelet/<folder>/<key>.json, replaced as a whole: a crash leaves the old or the new, never a half.
+ *
+ * @param folder `facts`: of pods, by UID; `manifests`: last good ones
+ */
+export function createFactStore(
+  paths: Pick<HostPaths, 'rootDir'>,
+  logger: HostLogger,
+  folder: 'facts' | 'manifests' = 'facts',
+): FactStore {
+  const directory = join(paths.rootDir, 'statelet', folder);
+  const file = (key: string) => join(directory, `${component(key, 'pod UID')}.json`);
   let writes = 0;
   return {
-    read: (uid) =>
+    read: (key) =>
       effect('read facts', DEADLINE_MS, undefined, async () => {
-        const text = await ifThere(readFile(file(uid), 'utf8'));
+        const text = await ifThere(readFile(file(key), 'utf8'));
         if (text === undefined) return undefined;
         const read = decode(text);
         if ('facts' in read) return read.facts;
-        const aside = `${file(uid)}.corrupt`;
-        await rename(file(uid), aside);
+        const aside = `${file(key)}.corrupt`;
+        await rename(file(key), aside);
         logger.warn(
-          { pod: uid, file: aside, problem: read.problem },
-          'facts of a pod cannot be used and were set aside',
+          { ...(folder === 'facts' && { pod: key }), file: aside, problem: read.problem },
+          folder === 'facts'
+            ? 'facts of a pod cannot be used and were set aside'
+            : 'a kept manifest cannot be used and was set aside',
         );
         return undefined;
       }),
-    write: (uid, facts) =>
+    write: (key, facts, durable = true) =>
       effect('write facts', DEADLINE_MS, undefined, async () => {
         await mkdir(directory, { recursive: true, mode: 0o700 });
         // A name of its own for each write: two at once must not write into one file.
-        const temporary = `${file(uid)}.${(writes += 1)}.tmp`;
+        const temporary = `${file(key)}.${(writes += 1)}.tmp`;
         const handle = await open(temporary, 'w', 0o600);
         try {
           await handle.writeFile(JSON.stringify({ version: VERSION, checksum: checksum(facts), facts }));
-          await handle.sync();
+          if (durable) await handle.sync();
         } finally {
           await handle.close();
         }
-        await rename(temporary, file(uid));
+        await rename(temporary, file(key));
       }),
-    remove: (uid) =>
+    remove: (key) =>
       effect('remove facts', DEADLINE_MS, undefined, async () => {
-        await Promise.all([file(uid), `${file(uid)}.corrupt`].map((path) => rm(path, { force: true })));
+        await Promise.all([file(key), `${file(key)}.corrupt`].map((path) => rm(path, { force: true })));
       }),
     list: () =>
       effect('list facts', DEADLINE_MS, undefined, async () => {

@@ -16,8 +16,22 @@ const input: DriveOptions<typeof podSourceMachine>['input'] = (world) => ({
   location: DIR,
   periodMs: 20_000,
 });
-const start = (over: { source?: 'file' | 'http'; location?: string } = {}) =>
-  drive(deferred(podSourceMachine), { input: (world) => ({ ...input(world), ...over }) });
+type Over = { source?: 'file' | 'http'; location?: string };
+/** Up to its first reading, with what an earlier agent kept. */
+function begin(over: Over = {}, kept: Record<string, string> = {}) {
+  const run = drive(deferred(podSourceMachine), { input: (world) => ({ ...input(world), ...over }) });
+  run.settle('recallManifests', ok(kept));
+  return run;
+}
+/** The same, every last good text being kept as soon as that is asked for. */
+function start(over: Over = {}, kept: Record<string, string> = {}): Run {
+  const run = begin(over, kept);
+  const settle: Run['settle'] = (which, outcome) => {
+    run.settle(which, outcome);
+    while (run.pending('keepManifests').length) run.settle('keepManifests', ok());
+  };
+  return Object.create(run, { settle: { value: settle } }) as Run;
+}
 
 const manifest = (name: string, image = 'busybox:1') =>
   `apiVersion: v1\nkind: Pod\nmetadata:\n  name: ${name}\nspec:\n  containers:\n  - name: app\n    image: ${image}\n`;
@@ -51,8 +65,12 @@ describe('podSource', () => {
           read({ origin: DIR, error: 'does not exist', missing: true }),
           fail('EIO'),
         ],
+        recallManifests: [ok({}), ok({ [`${DIR}/a.yaml`]: manifest('a') }), fail('EIO')],
+        keepManifests: [ok(), fail('ENOSPC')],
       },
       key: ({ context }) => [
+        Object.keys(context.kept).length,
+        context.unkept,
         Object.values(context.set).map(({ pods, problems }) => [pods.length, problems.length]),
         context.lost.length,
         context.dirty,
@@ -262,5 +280,92 @@ describe('podSource', () => {
     run.send(changed);
     run.settle('readManifests', read());
     expect(sets(run).at(-1)?.problems).toEqual([]);
+  });
+
+  describe('what an earlier agent kept', () => {
+    const path = `${DIR}/a.yaml`;
+    const kept = { [path]: manifest('a') };
+    const uids = (set?: SourceSet) => set?.pods.map(({ metadata }) => metadata.uid);
+    const uidOf = (text: string) => {
+      const run = start();
+      run.settle('readManifests', read(file('a', text)));
+      return uids(sets(run)[0])?.[0];
+    };
+
+    test.each<[string, RawManifest]>([
+      ['empty', file('a', '')],
+      ['half-written', file('a', manifest('a').slice(0, 14))],
+      ['unreadable', unreadable('a')],
+    ])('holds the pods of a manifest that was made %s while no agent ran, and says so', (_what, broken) => {
+      const run = start({}, kept);
+      run.settle('readManifests', read(broken));
+      expect(uids(sets(run)[0])).toEqual([uidOf(manifest('a'))]);
+      expect(sets(run)[0]?.problems[0]?.message).toMatch(/a\.yaml: .* \(its last good version stays in force\)$/);
+      expect(run.parent.events()).toHaveLength(1);
+      save(run, file('a', manifest('a')));
+      expect(sets(run).at(-1)).toMatchObject({ problems: [] });
+      expect(uids(sets(run).at(-1))).toEqual(uids(sets(run)[0]));
+    });
+
+    test('holds until the manifest is mended into another pod, or removed', () => {
+      const mended = start({}, kept);
+      mended.settle('readManifests', read(file('a', '{')));
+      save(mended, file('a', manifest('a', 'busybox:2')));
+      expect(uids(sets(mended).at(-1))).toEqual([uidOf(manifest('a', 'busybox:2'))]);
+      const removed = start({}, kept);
+      removed.settle('readManifests', read(file('a', '{')));
+      save(removed);
+      removed.advance(100);
+      removed.settle('readManifests', read());
+      expect(names(sets(removed).at(-1))).toEqual([]);
+    });
+
+    test('holds the pods of a URL that does not answer when the agent starts', () => {
+      const url = 'https://config.example/pods';
+      const run = start({ source: 'http', location: url }, { [url]: manifest('a') });
+      run.settle('readManifests', read({ origin: url, error: 'the server answered 503' }));
+      expect(names(sets(run)[0])).toEqual(['a-node-1']);
+    });
+
+    test('gives way to a good manifest, and to its absence, which is looked at twice', () => {
+      const changedMeanwhile = start({}, kept);
+      changedMeanwhile.settle('readManifests', read(file('a', manifest('a', 'busybox:2'))));
+      expect(images(sets(changedMeanwhile)[0])).toEqual(['busybox:2']);
+      const run = begin({}, kept);
+      run.settle('readManifests', read());
+      expect(sets(run)).toEqual([]);
+      run.advance(100);
+      run.settle('readManifests', read());
+      expect(sets(run).map(names)).toEqual([[]]);
+      expect(run.pending('keepManifests')[0]?.input).toEqual({ source: 'file', keep: [], forget: [path] });
+    });
+
+    test('is kept up: what is new or changed is written, what is gone is forgotten, what is broken stays', () => {
+      const run = begin();
+      const keeping = () => run.pending('keepManifests')[0]?.input;
+      run.settle('readManifests', read(file('a', manifest('a')), file('b', '{')));
+      expect(keeping()).toEqual({ source: 'file', keep: [{ origin: path, text: manifest('a') }], forget: [] });
+      run.settle('keepManifests', ok());
+      save(run, file('a', '{'), file('b', '{'));
+      expect(keeping()).toBeUndefined();
+      save(run, file('a', manifest('a', 'busybox:2')));
+      expect(keeping()).toMatchObject({ keep: [{ origin: path, text: manifest('a', 'busybox:2') }], forget: [] });
+      run.settle('keepManifests', fail('ENOSPC', 'no space left on device'));
+      expect(run.parent.events().at(-1)).toBe(
+        'Warning FailedSync the last good manifests could not be kept: no space left on device',
+      );
+      run.advance(20_000);
+      run.settle('readManifests', read(file('a', manifest('a', 'busybox:2'))));
+      expect(keeping()).toMatchObject({ keep: [{ origin: path }] });
+    });
+
+    test('that cannot be looked up is told, and does not keep from reading', () => {
+      const run = drive(deferred(podSourceMachine), { input });
+      run.settle('recallManifests', fail('EIO', 'input/output error'));
+      expect(run.parent.events()).toEqual([
+        'Warning FailedSync the last good manifests are not known: input/output error',
+      ]);
+      expect(run.pending('readManifests')).toHaveLength(1);
+    });
   });
 });

@@ -182,6 +182,57 @@ describe('static pods', () => {
   });
 });
 
+describe('a manifest that is broken while no agent runs', () => {
+  const manifest = (image = 'present:1') => pod('a', { image });
+  async function broken() {
+    const world = makeWorld();
+    world.put(at('a'), manifest());
+    world.put(at('b'), pod('b'));
+    world.start();
+    await world.clock.advance(5_000);
+    world.kill();
+    world.spoil(at('a'), '{');
+    const before = world.runtime.ledger.length;
+    world.start();
+    await world.clock.advance(60_000);
+    return { world, before };
+  }
+
+  test('ends no pod: what ran before runs on, also through the next start, and crashes are answered', async () => {
+    const { world, before } = await broken();
+    expect(world.runtime.ledger.slice(before)).toEqual([]);
+    world.kill();
+    world.start();
+    await world.clock.advance(60_000);
+    expect(world.runtime.ledger.slice(before)).toEqual([]);
+    world.runtime.crash(running(world).find((c) => c.fullName.startsWith('a-'))?.id ?? '', 1);
+    await world.clock.advance(60_000);
+    expect(running(world)).toHaveLength(2);
+    expect(world.events.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining('(its last good version stays in force)'),
+    );
+    sound(world);
+  });
+
+  test('mended, the same pod goes on; mended into another, or removed, it ends', async () => {
+    const same = await broken();
+    same.world.put(at('a'), manifest());
+    await same.world.clock.advance(60_000);
+    expect(same.world.runtime.ledger.slice(same.before)).toEqual([]);
+    const other = await broken();
+    const { metadata } = other.world.put(at('a'), manifest('present:2'));
+    await other.world.clock.advance(60_000);
+    const owners = running(other.world).map((c) => c.podUid);
+    expect(owners).toHaveLength(2);
+    expect(owners).toContain(metadata.uid);
+    const removed = await broken();
+    removed.world.remove(at('a'));
+    await removed.world.clock.advance(60_000);
+    expect(running(removed.world).map((c) => c.fullName)).toEqual(['b-node-1_default']);
+    for (const { world } of [same, other, removed]) sound(world);
+  });
+});
+
 describe('one that hangs harms only itself', () => {
   test('B122 a pull that hangs does not hold up a pod whose image is there', async () => {
     const world = makeWorld();

@@ -12,43 +12,77 @@ import type { StaticPodOrigin } from './static-pod.ts';
 interface Manifest {
   /** The text that was decoded last, good or not: an unchanged one is not decoded again. */
   text?: string;
+  /** The text that the pods come from. */
+  good?: string;
   pods: DesiredPod[];
   problems: string[];
 }
 
+/** The last good text by origin, as an earlier agent kept it or as this one did. */
+export type KeptManifests = Readonly<Record<string, string>>;
+
 /** By origin, in the order of the origins. */
 export type ManifestSet = Readonly<Record<string, Manifest>>;
 
-/** Origins that gave pods and are not there any more. */
-export function vanished(before: ManifestSet, raw: readonly RawManifest[]): string[] {
+/** Origins that gave pods, to this agent or to an earlier one, and are not there any more. */
+export function vanished(before: ManifestSet, raw: readonly RawManifest[], kept: KeptManifests = {}): string[] {
   const present = new Set(raw.filter(({ missing }) => !missing).map(({ origin }) => origin));
-  return Object.keys(before).filter((origin) => before[origin]?.pods.length && !present.has(origin));
+  const gave = Object.keys(before).filter((origin) => before[origin]?.pods.length);
+  return [...new Set([...gave, ...Object.keys(kept)])].filter((origin) => !present.has(origin));
 }
 
 /**
  * The set after a reading. A manifest that cannot be read or decoded now keeps the pods of its last good text: nothing that
  * runs is touched by a bad edit. An origin that is gone takes its pods along (config/file.go:listConfig). A pod that is the
  * same as before stays the same object.
+ *
+ * @param kept last good texts of an earlier agent: they stand in for what this one has not read yet
  */
 export function readSet(
   before: ManifestSet,
   raw: readonly RawManifest[],
   from: Omit<StaticPodOrigin, 'origin'>,
+  kept: KeptManifests = {},
 ): ManifestSet {
-  return Object.fromEntries(raw.map((manifest) => [manifest.origin, readOne(before[manifest.origin], manifest, from)]));
+  return Object.fromEntries(
+    raw.map((manifest) => [manifest.origin, readOne(before[manifest.origin], manifest, from, kept[manifest.origin])]),
+  );
 }
 
 function readOne(
   before: Manifest | undefined,
   { origin, text, error, missing }: RawManifest,
   from: Omit<StaticPodOrigin, 'origin'>,
+  kept: string | undefined,
 ): Manifest {
-  const pods = (!missing && before?.pods) || [];
-  if (text === undefined) return { pods, problems: [`${origin}: ${error ?? 'could not be read'}`] };
+  const lastGood = () => {
+    if (missing) return { pods: [] };
+    if (before) return { good: before.good, pods: before.pods };
+    if (kept === undefined) return { pods: [] };
+    const { pods } = decodeManifest(kept, origin, from);
+    return { pods, ...(pods.length > 0 && { good: kept }) };
+  };
+  if (text === undefined) return { ...lastGood(), problems: [`${origin}: ${error ?? 'could not be read'}`] };
   if (before?.text === text) return before;
-  const decoded = decodeManifest(text, origin, from);
-  if (decoded.problems.length > 0) return { text, pods, problems: decoded.problems };
-  return { text, pods: decoded.pods.map((pod) => asBefore(pod, pods)), problems: [] };
+  const { pods, problems } = decodeManifest(text, origin, from);
+  if (problems.length > 0) return { text, ...lastGood(), problems };
+  return { text, good: text, pods: pods.map((pod) => asBefore(pod, before?.pods ?? [])), problems: [] };
+}
+
+/** What is to be written and what to be forgotten, so that the last good texts are kept as the set has them. */
+export function keepingOf(
+  set: ManifestSet,
+  kept: KeptManifests,
+): { kept: KeptManifests; keep: { origin: string; text: string }[]; forget: string[] } {
+  const good = Object.entries(set).flatMap(([origin, { good: text }]) =>
+    text === undefined ? [] : [{ origin, text }],
+  );
+  const next = Object.fromEntries(good.map(({ origin, text }) => [origin, text]));
+  return {
+    kept: next,
+    keep: good.filter(({ origin, text }) => kept[origin] !== text),
+    forget: Object.keys(kept).filter((origin) => !(origin in next)),
+  };
 }
 
 /** A pod that has been seen before keeps the time when it first was. */
@@ -60,6 +94,9 @@ function asBefore(pod: DesiredPod, before: readonly DesiredPod[]): DesiredPod {
   const aged: DesiredPod = { ...pod, metadata: { ...pod.metadata, annotations } };
   return sameJson(aged, old) ? old : aged;
 }
+
+/** Said of a problem behind which pods run. */
+const GOES_ON = ' (its last good version stays in force)';
 
 /** What a set comes to: its pods without duplicates, and everything that is wrong with it. */
 export function outcome(
@@ -75,7 +112,10 @@ export function outcome(
     (pod) => origins.get(pod) ?? source,
   );
   const problems = Object.entries(set).flatMap(([origin, manifest]) =>
-    manifest.problems.map((message) => ({ origin, message })),
+    manifest.problems.map((message) => ({
+      origin,
+      message: manifest.pods.length > 0 ? `${message}${GOES_ON}` : message,
+    })),
   );
   return {
     pods,

@@ -2,6 +2,8 @@ import { fromCallback, fromPromise, type EventObject } from 'xstate';
 import type { PodSourceSlots, RawManifest, WatchManifestsInput } from '../../../machines/syncloop/pod-source.types.ts';
 import type { WatchSlot } from '../../../machines/slot.types.ts';
 import { effect } from '../effect.ts';
+import type { FactStore } from '../facts.ts';
+import { keptManifests } from './kept.ts';
 import { readFiles, type KnownFiles } from './read-files.ts';
 import { readUrl } from './read-url.ts';
 import { watchLocation } from './watch.ts';
@@ -30,11 +32,12 @@ export function readManifests(
 }
 
 /** The pod source's effects. A URL is not watched, only read again. */
-export function podSourceSlots(options: { headers?: Record<string, string[]> } = {}): PodSourceSlots & {
+export function podSourceSlots(options: { headers?: Record<string, string[]>; kept: FactStore }): PodSourceSlots & {
   watchManifests: WatchSlot<WatchManifestsInput>;
 } {
   const known: KnownFiles = new Map();
   return {
+    ...keptManifests(options.kept),
     readManifests: fromPromise(({ input, signal }) =>
       readManifests(input.location, options.headers ?? {}, signal, known),
     ),

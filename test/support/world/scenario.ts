@@ -92,8 +92,7 @@ const ACTS: Record<string, (world: World, origin: string) => void> = {
       );
   },
   spoil(world, origin) {
-    if (world.agent)
-      world.spoil(origin, world.random.pick(['', '{', 'kind: [', 'apiVersion: v1\nkind: Pod\n', '\u0000']));
+    world.spoil(origin, world.random.pick(['', '{', 'kind: [', 'apiVersion: v1\nkind: Pod\n', '\u0000']));
   },
   mend: (world) => world.mend(),
   killOrStart: (world) => (world.agent ? world.kill() : start(world)),
@@ -126,11 +125,8 @@ function act(world: World): void {
   ACTS[what]?.(world, origin);
 }
 
-/** What was broken while no agent watched is no agent's to know: it is mended before one starts. */
 function start(world: World): void {
-  if (world.agent) return;
-  world.mend();
-  world.start();
+  if (!world.agent) world.start();
 }
 
 function putAny(world: World, origin: string): void {

@@ -65,6 +65,8 @@ export class World {
   readonly events: RecordedEvent[] = [];
   /** Terminal statuses that the agent kept, by pod UID. */
   readonly facts = new Map<string, PodStatus>();
+  /** Last good manifests that the agent kept, by origin. */
+  readonly kept = new Map<string, string>();
   agent: ActorRefFrom<typeof syncloopMachine> | undefined;
   /** Uncaught errors of the root: each is a bug. */
   readonly crashes: unknown[] = [];
@@ -112,10 +114,13 @@ export class World {
     this.#changed();
   }
 
-  /** Writes something that is no manifest over one: what runs goes on by the last good text. */
+  /**
+   * Writes something that is no manifest over one: what runs goes on by the last good text. While no agent runs, only over
+   * one that the last agent had read and kept: what no agent ever read is nobody's last good text.
+   */
   spoil(origin: string, text: string): void {
     const good = this.manifests.get(origin);
-    if (good === undefined) return;
+    if (good === undefined || (!this.agent && this.kept.get(origin) !== this.#goodText(origin))) return;
     if (!this.#lastGood.has(origin)) this.#lastGood.set(origin, good);
     this.manifests.set(origin, text);
     this.#changed();
@@ -370,6 +375,13 @@ export class World {
     const sourceSlots: PodSourceSlots = {
       readManifests: fromPromise(() =>
         alive(Promise.resolve([...this.manifests].sort().map(([origin, text]): RawManifest => ({ origin, text })))),
+      ),
+      recallManifests: fromPromise(() => alive(Promise.resolve(Object.fromEntries(this.kept)))),
+      keepManifests: fromPromise(({ input: { keep, forget } }) =>
+        host('keep', () => {
+          for (const { origin, text } of keep) this.kept.set(origin, text);
+          for (const origin of forget) this.kept.delete(origin);
+        }),
       ),
     };
     const watchRuntime = fromCallback<{ type: string }, Record<string, never>>(({ sendBack }) => {
