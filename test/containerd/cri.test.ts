@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { describeOnContainerd, testRuntime } from '../support/containerd-tier.ts';
+import { describeOnContainerd, RUNTIME_MS, testOnPrivate, testRuntime } from '../support/containerd-tier.ts';
 import { busyboxImage } from '../support/oci-image.ts';
 import { container } from '../support/fixtures.ts';
+import { tearDown } from '../support/tear-down.ts';
 import { launch, lifecycleTests, ref, shellPod, stopAndRemove, watch } from '../services/cri/lifecycle.ts';
 import { effect, Rig } from '../services/cri/rig.ts';
 
@@ -13,11 +14,13 @@ describeOnContainerd('the CRI services on a real containerd', () => {
   beforeAll(async () => {
     runtime = await testRuntime();
     rig = await Rig.connect(runtime.endpoint);
-  }, 60_000);
+  }, RUNTIME_MS);
 
   afterAll(async () => {
-    await rig.close();
-    await runtime.stop();
+    await tearDown(
+      () => rig?.close(),
+      () => runtime?.stop(),
+    );
   }, 60_000);
 
   lifecycleTests(() => rig);
@@ -43,11 +46,10 @@ describeOnContainerd('the CRI services on a real containerd', () => {
     await stopAndRemove(rig, desired);
   });
 
-  test('B128 runAsNonRoot goes by the user of the image', async () => {
-    if (!runtime.addImage) return;
-    await runtime.addImage(await busyboxImage(['docker.io/library/named:1'], { User: 'app' }));
-    await runtime.addImage(await busyboxImage(['docker.io/library/root:1'], { User: '0' }));
-    await runtime.addImage(await busyboxImage(['docker.io/library/numbered:1'], { User: '1000' }));
+  testOnPrivate('B128 runAsNonRoot goes by the user of the image', async () => {
+    await runtime.addImage?.(await busyboxImage(['docker.io/library/named:1'], { User: 'app' }));
+    await runtime.addImage?.(await busyboxImage(['docker.io/library/root:1'], { User: '0' }));
+    await runtime.addImage?.(await busyboxImage(['docker.io/library/numbered:1'], { User: '1000' }));
     const run = async (image: string, runAsUser?: number) => {
       const securityContext = { runAsNonRoot: true, runAsUser };
       const command = ['sh', '-c', 'exit $(id -u | sed s/1000/7/)'];
@@ -73,13 +75,12 @@ describeOnContainerd('the CRI services on a real containerd', () => {
     await expect(run('numbered:1')).resolves.toBe(7);
   });
 
-  test('the event stream is opened again after the daemon was restarted', async () => {
-    if (!runtime.stopDaemon || !runtime.startDaemon) return;
+  testOnPrivate('the event stream is opened again after the daemon was restarted', async () => {
     const watching = watch(rig);
     await watching.until(({ type }) => type === 'stream.opened');
-    await runtime.stopDaemon();
+    await runtime.stopDaemon?.();
     await watching.until(({ type }) => type === 'stream.lost');
-    await runtime.startDaemon();
+    await runtime.startDaemon?.();
     const openings = () => watching.seen.filter(({ type }) => type === 'stream.opened').length;
     await watching.until(() => openings() > 1);
     expect(watching.seen.filter(({ type }) => type === 'stream.lost')).toHaveLength(1);

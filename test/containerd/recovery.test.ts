@@ -15,14 +15,13 @@ import { stopContainer } from '../../services/cri/verbs/stop-container.ts';
 import { stopPodSandbox } from '../../services/cri/verbs/stop-pod-sandbox.ts';
 import type { ContainerStatus, PodStatus } from '../../machines/kubernetes.types.ts';
 import { CgroupRoot } from '../support/cgroup-root.ts';
-import { describeOnContainerd, testRuntime } from '../support/containerd-tier.ts';
+import { describeOnContainerd, RUNTIME_MS, testOnPrivate, testRuntime } from '../support/containerd-tier.ts';
 import { Daemon, isReady, lines, NODE_NAME } from '../support/daemon.ts';
+import { tearDown } from '../support/tear-down.ts';
 import { BUSYBOX, FOREVER, shell, shellPod } from '../support/pods.ts';
 
 jest.setTimeout(90_000);
 
-/** Only where the runtime is the tests' own. */
-const testOnPrivate = process.env.STATELET_TEST_CRI === undefined ? test : test.skip;
 const PREFIX = `recover${process.pid}`;
 const named = (name: string) => `${PREFIX}-${name}`;
 
@@ -36,7 +35,7 @@ const main = (status: PodStatus): ContainerStatus => {
   if (!first) throw new Error('the pod shows no container');
   return first;
 };
-const idOf = (status: PodStatus) => main(status).containerID?.replace('containerd://', '') ?? '';
+const idOf = (status: PodStatus) => main(status).containerID?.replace(/^.*:\/\//, '') ?? '';
 const notes = (name: string) => lines(join(daemon.directory, 'notes', name));
 const sandboxesOf = async (name: string) =>
   listPodSandbox(cri, { 'io.kubernetes.pod.name': `${named(name)}-${NODE_NAME}` });
@@ -67,15 +66,17 @@ describeOnContainerd('a node on a real runtime after what may befall it', () => 
     cgroups = await CgroupRoot.make(PREFIX);
     const config = { cgroupsPerQOS: true, cgroupRoot: cgroups.name };
     daemon = await Daemon.start({ endpoint: runtime.endpoint, config });
-  }, 90_000);
+  }, RUNTIME_MS);
 
   afterEach(() => daemon.empty(), 60_000);
 
   afterAll(async () => {
-    await daemon?.discard();
+    await tearDown(
+      () => daemon?.discard(),
+      () => runtime?.stop(),
+      () => cgroups?.remove(),
+    );
     cri?.close();
-    await runtime?.stop();
-    await cgroups?.remove();
   }, 90_000);
 
   const patience = 45_000;
@@ -205,7 +206,7 @@ describeOnContainerd('a node on a real runtime after what may befall it', () => 
     const initContainers = [shell('echo init >> /notes/pruned', { name: 'init' })];
     await daemon.put(noting('pruned', FOREVER, { initContainers }));
     const before = await daemon.ready(named('pruned'), patience);
-    await removeContainer(cri, before.initContainerStatuses?.[0]?.containerID?.replace('containerd://', '') ?? '');
+    await removeContainer(cri, before.initContainerStatuses?.[0]?.containerID?.replace(/^.*:\/\//, '') ?? '');
     await daemon.kill9();
     await daemon.start();
     const status = await daemon.ready(named('pruned'), patience);

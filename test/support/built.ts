@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdir, open, readFile, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { takeLock } from './lock.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUNDLE = join(ROOT, 'dist/statelet.js');
@@ -16,7 +16,7 @@ const SOURCES = ['bin', 'machines', 'services', 'scripts/build.ts', 'package-loc
  * test process at a time: the others wait and then find it made.
  */
 export async function builtAgent(): Promise<string> {
-  const release = await lock();
+  const release = await takeLock(LOCK);
   try {
     if (await isStale()) await promisify(execFile)(process.execPath, ['scripts/build.ts'], { cwd: ROOT });
   } finally {
@@ -40,32 +40,4 @@ async function newest(path: string): Promise<number> {
     entries.filter((e) => e.isFile()).map((e) => stat(join(e.parentPath, e.name)).then((s) => s.mtimeMs)),
   );
   return Math.max(mtimeMs, ...times);
-}
-
-/** A lock file that names its holder; one whose holder has died is taken over. */
-async function lock(): Promise<() => Promise<void>> {
-  await mkdir(join(LOCK, '..'), { recursive: true });
-  for (;;) {
-    try {
-      const file = await open(LOCK, 'wx');
-      await file.writeFile(String(process.pid));
-      await file.close();
-      return () => rm(LOCK, { force: true });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    const holder = Number(await readFile(LOCK, 'utf8').catch(() => '0'));
-    if (holder && !isAlive(holder)) await rm(LOCK, { force: true });
-    await sleep(50);
-  }
-}
-
-export function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
-    throw error;
-  }
 }

@@ -6,8 +6,15 @@ export default class ClosingLine {
     const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, numPendingTests } = results;
     const skipped = numPendingTests ? `, ${numPendingTests} skipped` : '';
     // A suite that could not even be loaded has no tests to fail; it counts as one.
+    const leftOut = new Set(
+      results.testResults
+        .flatMap(({ testResults }) => testResults)
+        .filter(({ status, ancestorTitles }) => status === 'pending' && ancestorTitles[0]?.includes('(left out: '))
+        .map(({ ancestorTitles }) => ancestorTitles[0]),
+    );
     const failed = numFailedTests + numRuntimeErrorTestSuites;
     // After the summary, which is written when all reporters are done.
-    process.once('exit', () => process.stdout.write(`\n${numPassedTests} passed, ${failed} failed${skipped}\n`));
+    const why = [...leftOut].map((title) => `\n${title}`).join('');
+    process.once('exit', () => process.stdout.write(`${why}\n${numPassedTests} passed, ${failed} failed${skipped}\n`));
   }
 }

@@ -1,10 +1,16 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
 import { createActor } from 'xstate';
 import type { DesiredPod } from '../../../machines/kubernetes.types.ts';
 import type { WatchRuntimeEvent } from '../../../machines/syncloop/syncloop.types.ts';
+import { reopenContainerLog } from '../../../services/cri/verbs/reopen-container-log.ts';
 import { watchRuntime } from '../../../services/cri/watch-runtime.ts';
+import { rotateLogs } from '../../../services/host/index.ts';
 import { setup } from 'xstate';
 import { container, pod } from '../../support/fixtures.ts';
+import { until } from '../../support/until.ts';
 import { effect, type Rig } from './rig.ts';
 
 let count = 0;
@@ -96,7 +102,7 @@ export function lifecycleTests(rigOf: () => Rig): void {
     expect(seen.sandboxes).toEqual([{ ...sandbox, at: seen.at }]);
     expect(seen.containers).toEqual([{ ...started, at: seen.at }]);
 
-    const grace = { pod: desired, name: 'app', id, gracePeriodSeconds: 20 };
+    const grace = { pod: desired, name: 'app', id, gracePeriodSeconds: 20, ...STOP };
     expect(await effect(rig.container.stopContainer, grace)).toMatchObject({
       state: 'exited',
       exitCode: 3,
@@ -110,7 +116,7 @@ export function lifecycleTests(rigOf: () => Rig): void {
 
   test('stopping and removing what is gone is done', async () => {
     const rig = rigOf();
-    const gone = { pod: shellPod('true'), name: 'app', id: 'no-such-container', gracePeriodSeconds: 1 };
+    const gone = { pod: shellPod('true'), name: 'app', id: 'no-such-container', gracePeriodSeconds: 1, ...STOP };
     expect(await effect(rig.container.stopContainer, gone)).toBeUndefined();
     await effect(rig.container.removeContainer, { id: 'no-such-container', logPath: '/none' });
     await effect(rig.pod.stopSandbox, { id: 'no-such-sandbox' });
@@ -141,6 +147,55 @@ export function lifecycleTests(rigOf: () => Rig): void {
     await expect(create).rejects.toMatchObject({ reason: 'NameReserved', op: 'CreateContainer' });
     const found = await effect(rig.container.inspectContainer, { podUid: desired.metadata.uid, name: 'app' });
     expect(found.map((instance) => instance.id)).toEqual([id]);
+    await stopAndRemove(rig, desired);
+  });
+
+  test('B139 the log of a container that writes is rotated: no line is lost or doubled in the files that are kept', async () => {
+    const rig = rigOf();
+    const numbers = (text: string) => [...text.matchAll(/ F n(\d+)$/gm)].map(([, n]) => Number(n));
+    const desired = shellPod('i=0; while true; do echo n$i; i=$((i+1)); sleep 0.001; done');
+    const { started } = await launch(rig, desired);
+    const path = started.logPath;
+    const limits = { maxSizeBytes: 4096, maxFiles: 3, maxWorkers: 2 };
+    for (let rounds = 0; rounds < 4;) {
+      await until('the log has grown', async () => (await readFile(path)).length > 6_000);
+      const { rotated, failed } = await effect(rig.logs.rotateLogs, limits);
+      expect(failed.filter((failure) => failure.path === path)).toEqual([]);
+      if (rotated.includes(path)) rounds += 1;
+    }
+    await until('the new log is written', async () => numbers(await readFile(path, 'utf8')).length > 10);
+    await effect(rig.container.stopContainer, { pod: desired, name: 'app', id: started.id, gracePeriodSeconds: 1, ...STOP });
+    const files = (await readdir(dirname(path))).sort();
+    expect(files).toEqual([
+      basename(path),
+      expect.stringMatching(/^0\.log\.\d{8}-\d{6}\.gz$/),
+      expect.stringMatching(/^0\.log\.\d{8}-\d{6}$/),
+    ]);
+    const texts = await Promise.all(
+      [...files.slice(1), basename(path)].map(async (file) => {
+        const bytes = await readFile(join(dirname(path), file));
+        return (file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
+      }),
+    );
+    const kept = numbers(texts.join(''));
+    expect(kept[0]).toBeGreaterThan(0);
+    expect(kept).toEqual(kept.map((_, i) => (kept[0] ?? 0) + i));
+    await stopAndRemove(rig, desired);
+  });
+
+  test('the log of a container that ended meanwhile is not opened anew: it is put back, and the failure names it', async () => {
+    const rig = rigOf();
+    const desired = shellPod('echo the last words; sleep 1000');
+    const { started } = await launch(rig, desired);
+    const path = started.logPath;
+    await until('it has said all', async () => (await readFile(path, 'utf8')).includes('words'));
+    await effect(rig.container.stopContainer, { pod: desired, name: 'app', id: started.id, gracePeriodSeconds: 0, ...STOP });
+    const reopen = (id: string) => reopenContainerLog(rig.cri, id);
+    const input = { containers: [{ id: started.id, path }], maxSizeBytes: 10, maxFiles: 3, maxWorkers: 1, reopen };
+    const { rotated, failed } = await rotateLogs(input, new AbortController().signal);
+    expect([rotated, failed.map((failure) => failure.path)]).toEqual([[], [path]]);
+    expect(await readdir(dirname(path))).toEqual([basename(path)]);
+    expect(await readFile(path, 'utf8')).toContain('the last words');
     await stopAndRemove(rig, desired);
   });
 

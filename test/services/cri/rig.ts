@@ -17,6 +17,7 @@ import {
   runtimeHealthSlots,
 } from '../../../services/cri/index.ts';
 import type { CriServices } from '../../../services/cri/index.ts';
+import { logRotationSlots } from '../../../services/cri/log-rotation.ts';
 import { Observer } from '../../../services/cri/observe.ts';
 import { Turns } from '../../../services/cri/turns.ts';
 import type { PodHost } from '../../../services/host/host.types.ts';
@@ -29,6 +30,9 @@ export const settings: ConfigSettings = {
   memoryCapacityBytes: 8 * 1024 ** 3,
   memoryOomGroup: false,
 };
+
+/** What a stop is about besides the container and its grace. */
+export const STOP = { killAt: 0, reason: 'podStopping' } as const;
 
 /** A node without volumes and cgroups: log directories below a folder, and a note of what it was asked. */
 export function plainHost(directory: string): PodHost & { asked: string[] } {
@@ -77,6 +81,7 @@ export class Rig {
   readonly image;
   readonly pleg;
   readonly health;
+  readonly logs;
 
   private constructor(directory: string, endpoint: string) {
     this.directory = directory;
@@ -89,6 +94,7 @@ export class Rig {
       turns: new Turns(2),
       settings,
       resolver: () => Promise.resolve({ servers: [], searches: [], options: [] }),
+      recordStop: () => Promise.resolve(),
     };
     this.container = containerSlots(this.services);
     this.pod = podSlots(this.services);
@@ -96,6 +102,7 @@ export class Rig {
     this.image = imagePullSlots(this.services, pulls);
     this.pleg = plegSlots(this.services);
     this.health = runtimeHealthSlots(this.services);
+    this.logs = logRotationSlots(this.services);
   }
 
   static async connect(endpoint: string): Promise<Rig> {
