@@ -8,7 +8,14 @@ import { hostResolver } from '../services/cri/host-resolver.ts';
 import type { CgroupSettings } from '../services/host/host.types.ts';
 import { Observer } from '../services/cri/observe.ts';
 import { Turns } from '../services/cri/turns.ts';
-import { createFactStore, createPodHost, endedPods, isCgroupV2, nodeInfo } from '../services/host/index.ts';
+import {
+  applyOomScoreAdj,
+  createFactStore,
+  createPodHost,
+  endedPods,
+  isCgroupV2,
+  nodeInfo,
+} from '../services/host/index.ts';
 import {
   controlSocketPath,
   createActorTracker,
@@ -46,6 +53,8 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
   const node = await nodeInfo();
   const nodeName = flags.hostnameOverride || node.nodeName;
   const guest = loaded.quickstart ? await (await import('./quickstart.ts')).quickstart(loaded, log) : undefined;
+  // Containers of the embedded runtime would inherit it.
+  if (!guest) await applyOomScoreAdj(config.oomScoreAdj, (m) => log.info(m));
   const cri = connectCri({
     runtimeEndpoint: guest?.endpoint ?? config.containerRuntimeEndpoint,
     imageEndpoint: guest ? undefined : config.imageServiceEndpoint || undefined,

@@ -1,4 +1,4 @@
-import { TOP_FIELDS, type JsonObject } from './schema.ts';
+import { isObject, TOP_FIELDS, type Json, type JsonObject } from './schema.ts';
 import { originOf, shownOrigin, type Origins } from './merge.ts';
 import { ALL_FLAGS } from './parse-flags.ts';
 import { gateNamed } from './gates.ts';
@@ -40,11 +40,43 @@ const ACTING_FIELDS: ReadonlySet<string> = new Set([
   'resolvConf',
   'seccompDefault',
   'singleProcessOOMKill',
+  'oomScoreAdj',
   'failCgroupV1',
   'failSwapOn',
   'featureGates',
   'logging.format',
   'logging.verbosity',
+]);
+
+/**
+ * Values of the others that ask for nothing which this version does not do: what they switch off is not there. Setting
+ * one of them gives no warning.
+ */
+const AS_IT_IS: ReadonlyMap<string, readonly Json[]> = new Map<string, readonly Json[]>([
+  ['rotateCertificates', [false]],
+  ['serverTLSBootstrap', [false]],
+  ['enableDebuggingHandlers', [false]],
+  ['enableContentionProfiling', [false]],
+  ['enableProfilingHandler', [false]],
+  ['enableDebugFlagsHandler', [false]],
+  ['enableSystemLogHandler', [false]],
+  ['enableSystemLogQuery', [false]],
+  ['imageGCHighThresholdPercent', [100]],
+  ['imageMaximumGCAge', ['0s']],
+  ['cpuManagerPolicy', ['none']],
+  ['memoryManagerPolicy', ['None']],
+  ['topologyManagerPolicy', ['none']],
+  ['podsPerCore', [0]],
+  ['runOnce', [false]],
+  ['registerNode', [false]],
+  ['makeIPTablesUtilChains', [false]],
+  ['enforceNodeAllocatable', [[], ['none']]],
+  ['kernelMemcgNotification', [false]],
+  ['shutdownGracePeriod', ['0s']],
+  ['shutdownGracePeriodCriticalPods', ['0s']],
+  ['localStorageCapacityIsolation', [false]],
+  ['logging.options.text.splitStream', [false]],
+  ['logging.options.json.splitStream', [false]],
 ]);
 
 /** Flags without a field that act. */
@@ -82,6 +114,21 @@ export function gateActs(name: string): boolean {
   return ACTING_GATES.has(name);
 }
 
+/** The value of a field in a merged configuration. */
+function valueAt(config: JsonObject, path: string): Json | undefined {
+  return path
+    .split('.')
+    .reduce<Json | undefined>(
+      (value, step) => (isObject(value ?? null) ? (value as JsonObject)[step] : undefined),
+      config,
+    );
+}
+
+function isAsItIs(config: JsonObject, path: string): boolean {
+  const value = JSON.stringify(valueAt(config, path));
+  return AS_IT_IS.get(path)?.some((each) => JSON.stringify(each) === value) ?? false;
+}
+
 /**
  * One line an origin that names what was set there and has no effect in this version. A gate that the kubelet itself
  * does not ask for is not named: it has no effect there either.
@@ -91,9 +138,12 @@ export function noEffect(config: JsonObject, origins: Origins, given: ReadonlyMa
   const name = (origin: string, what: string) => byOrigin.set(origin, [...(byOrigin.get(origin) ?? []), what]);
   for (const { path } of TOP_FIELDS) {
     const origin = originOf(origins, path);
-    if (origin !== 'default' && !origin.startsWith('flag:') && !fieldActs(path)) name(shownOrigin(origin), path);
+    if (origin === 'default' || origin.startsWith('flag:') || fieldActs(path) || isAsItIs(config, path)) continue;
+    name(shownOrigin(origin), path);
   }
-  for (const flag of ALL_FLAGS) if (given.has(flag.name) && !flagActs(flag)) name('command line', `--${flag.name}`);
+  for (const flag of ALL_FLAGS)
+    if (given.has(flag.name) && !flagActs(flag) && !isAsItIs(config, flag.field ?? ''))
+      name('command line', `--${flag.name}`);
   for (const gate of Object.keys(config['featureGates'] ?? {}))
     if (!gateActs(gate) && gateNamed(gate)?.kubelet)
       name(shownOrigin(originOf(origins, `featureGates.${gate}`)), `featureGates.${gate}`);

@@ -15,6 +15,7 @@ export { endedPods } from './ended-pods.ts';
 export { createFactStore } from './facts.ts';
 export { podSourceSlots } from './manifests/index.ts';
 export { nodeInfo } from './node-info.ts';
+export { applyOomScoreAdj } from './oom-score.ts';
 export { rotateLogs } from './rotate-logs.ts';
 
 /** Of calls that only touch files. */

@@ -256,6 +256,21 @@ test('what is set and has no effect yet is named, by its origin', () => {
   expect(warnings).toContain('command line: no effect in this version: --container-hints, --max-pods, --node-labels');
 });
 
+test('what is set to what this version does anyway is not named', () => {
+  const { warnings } = loadFields(
+    {
+      enforceNodeAllocatable: [],
+      imageGCHighThresholdPercent: 100,
+      cpuManagerPolicy: 'none',
+      topologyManagerPolicy: 'none',
+    },
+    ['--register-node=false', '--rotate-certificates'],
+  );
+  expect(warnings.filter((line) => line.includes('no effect'))).toEqual([
+    'command line: no effect in this version: --rotate-certificates',
+  ]);
+});
+
 test('YAML is read as the kubelet reads it: 1.1 booleans, no times', () => {
   const { config } = load(['--config=/k'], {
     '/k': `${HEAD}enableServer: off\nclusterDomain: 2026-01-02\nkubeReserved: {cpu: "1"}\n`.replace(
