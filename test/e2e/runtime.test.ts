@@ -42,7 +42,9 @@ test('a runtime that is absent at the start: pods start once it is there', async
   undo.push(() => runtime.discard());
   const daemon = await daemonOn(runtime.endpoint);
   await daemon.put(shellPod('early', FOREVER));
-  await daemon.until('the log says that no runtime answers', () => /cri\.sock|runtime/.test(daemon.log));
+  const socket = runtime.endpoint.replace('unix://', '');
+  const absent = `"container runtime is not reachable (try 1): Version: the runtime at ${socket} is not available: connect ENOENT ${socket}"`;
+  await daemon.until('the log says that no runtime answers', () => daemon.log.includes(absent));
   await runtime.start();
   await daemon.ready('early');
   expect((await daemon.status('early'))?.containerStatuses).toMatchObject([{ restartCount: 0 }]);
@@ -57,8 +59,17 @@ test('a runtime that is killed and comes back: nothing that runs is started anew
   await runtime.end('SIGKILL');
   await daemon.put(shellPod('meanwhile', FOREVER));
   await daemon.until('the new pod is known', async () => (await daemon.pods()).has('meanwhile'));
+  await daemon.until('the log says that the runtime is lost', () =>
+    /^W.*"container runtime is not ready: Status: the runtime at \S+cri\.sock is not available: .*; no pod is added until it is back.*reason="RuntimeNotReady"/m.test(
+      daemon.log,
+    ),
+  );
   await runtime.start();
   await daemon.ready('meanwhile');
+  await daemon.until('the log says that it is back', () =>
+    /^I.*"container runtime is back after \d+ s; .*reason="RuntimeReady"/m.test(daemon.log),
+  );
+  expect(daemon.log).not.toContain('Resolution note');
   expect((await daemon.ready('before')).containerStatuses).toMatchObject([
     { containerID: before?.containerID, restartCount: 0 },
   ]);
