@@ -243,7 +243,10 @@ test('B090 a pod that cannot run says why: a bad command path, an image that is 
   const waiting =
     (reason: RegExp) => (status: { containerStatuses?: { state?: { waiting?: { reason?: string } } }[] }) =>
       reason.test(status.containerStatuses?.[0]?.state?.waiting?.reason ?? '');
-  const bad = await daemon.podIs('badpath', 'waiting', waiting(/RunContainerError|CrashLoopBackOff/));
+  const bad = await daemon.podIs('badpath', 'waiting', waiting(/^CrashLoopBackOff$/));
+  expect(bad.containerStatuses?.[0]?.state?.waiting?.message).toMatch(
+    /^back-off 10s restarting failed container=main pod=badpath-testnode_default\([0-9a-f]{32}\)$/,
+  );
   expect(JSON.stringify(bad.containerStatuses)).toContain('/no/such/program');
   const absent = await daemon.podIs('noimage', 'waiting', waiting(/ErrImageNeverPull/));
   expect(absent.containerStatuses?.[0]?.state?.waiting?.message).toContain('example.com/absent:1');
