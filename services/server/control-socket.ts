@@ -1,12 +1,19 @@
-import { chmod, mkdir, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { chmod, link, mkdir, rm, rmdir, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentError } from '../../machines/agent-error.types.ts';
+import { errno, ifThere } from '../host/effect.ts';
 import type { AgentView, RunningServer } from './server.types.ts';
 
 /** The kernel's bound on a socket's path, without its closing zero. */
 const MAX_PATH = 107;
+/** One that died while it removed a dead socket is overtaken after this long, ms; it takes a moment only. */
+const TURN_MS = 5_000;
+const WAIT_MS = 50;
+const TRIES = 200;
 
 /** <root-dir>/statelet/statelet.sock */
 export function controlSocketPath(rootDir: string): string {
@@ -27,33 +34,80 @@ export async function serveControlSocket(path: string, view: Pick<AgentView, 'ac
       message: `${path}: the path of a socket may have ${MAX_PATH} bytes: accepted is a shorter --root-dir`,
       transient: false,
     });
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  await chmod(dirname(path), 0o700);
-  if (await answers(path))
-    throw new AgentError({
-      op,
-      reason: 'AlreadyRunning',
-      message: `${path}: another agent answers here: accepted is one agent for a --root-dir`,
-      transient: false,
-    });
-  await rm(path, { force: true });
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await chmod(folder, 0o700);
   const server = createServer((request, response) => {
     const found = request.method === 'GET' && request.url === '/actors';
     response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' });
     response.end(JSON.stringify(found ? view.actors() : { message: 'accepted is GET /actors' }));
   });
+  // It answers under a name of its own before it takes the real one: whoever finds that one taken can tell by whom.
+  const own = join(folder, `.${randomBytes(5).toString('hex')}`);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(AgentError.from(error, op)));
-    server.listen(path, resolve);
+    server.listen(own, resolve);
   });
-  await chmod(path, 0o600);
+  const close = () =>
+    new Promise<void>((done) => {
+      server.closeAllConnections();
+      server.close(() => done());
+    });
+  try {
+    await chmod(own, 0o600);
+    await takeName(own, path, op);
+    await rm(own, { force: true });
+  } catch (error) {
+    await close();
+    throw error;
+  }
   return {
-    close: () =>
-      new Promise((done) => {
-        server.closeAllConnections();
-        server.close(() => done());
-      }),
+    async close() {
+      await rm(path, { force: true });
+      await close();
+    },
   };
+}
+
+/**
+ * Links the socket under its real name, which the kernel lets one of many do. One that nobody answers on is removed first,
+ * by one at a time: or two that start together would each remove what the other has just linked.
+ */
+async function takeName(own: string, path: string, op: string): Promise<void> {
+  const turn = `${path}.turn`;
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    if (await succeeds(link(own, path), 'EEXIST')) return;
+    if (await answers(path)) break;
+    if (await succeeds(mkdir(turn), 'EEXIST')) {
+      try {
+        if (!(await answers(path))) await rm(path, { force: true });
+      } finally {
+        await rmdir(turn);
+      }
+      continue;
+    }
+    // Another one is at it; one that was killed while it was is not waited for.
+    const since = (await ifThere(stat(turn)))?.mtimeMs ?? 0;
+    if (Date.now() - since > TURN_MS) await rm(turn, { recursive: true, force: true });
+    else await sleep(WAIT_MS);
+  }
+  throw new AgentError({
+    op,
+    reason: 'AlreadyRunning',
+    message: `${path}: another agent answers here: accepted is one agent for a --root-dir`,
+    transient: false,
+  });
+}
+
+/** False where it failed in the way that is named. */
+async function succeeds(work: Promise<unknown>, unless: string): Promise<boolean> {
+  try {
+    await work;
+    return true;
+  } catch (error) {
+    if (errno(error) === unless) return false;
+    throw error;
+  }
 }
 
 function answers(path: string): Promise<boolean> {
@@ -64,6 +118,7 @@ function answers(path: string): Promise<boolean> {
       resolve(result);
     };
     socket.once('connect', () => end(true));
-    socket.once('error', () => end(false));
+    // Whatever else it is (a full queue of a busy agent), somebody is there.
+    socket.once('error', (error) => end(!['ECONNREFUSED', 'ENOENT', 'ENOTSOCK'].includes(errno(error) ?? '')));
   });
 }

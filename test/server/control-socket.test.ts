@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
@@ -36,6 +36,13 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
+/** A socket whose agent was killed. */
+function leaveDead(path: string): void {
+  const script = `require('fs').mkdirSync(${JSON.stringify(join(folder, 'statelet'))});
+    require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
+  spawnSync(process.execPath, ['-e', script]);
+}
+
 describe('the socket of `statelet ps`', () => {
   test('answers the tree, to its own user only', async () => {
     const path = controlSocketPath(folder);
@@ -59,13 +66,27 @@ describe('the socket of `statelet ps`', () => {
 
   test('one that a killed agent left behind is replaced', async () => {
     const path = controlSocketPath(folder);
-    const left = `require('fs').mkdirSync(${JSON.stringify(join(folder, 'statelet'))});
-      require('net').createServer().listen(${JSON.stringify(path)}, () => process.kill(process.pid, 'SIGKILL'))`;
-    spawnSync(process.execPath, ['-e', left]);
+    leaveDead(path);
     await expect(askActors(path)).rejects.toMatchObject({ reason: 'NotRunning' });
     const server = await serveControlSocket(path, { actors: () => tree });
     expect(await askActors(path)).toEqual(tree);
     await server.close();
+  });
+
+  test.each(['nothing', 'a dead socket'])('of many agents that start at once beside %s, one has it', async (left) => {
+    const path = controlSocketPath(folder);
+    if (left === 'a dead socket') leaveDead(path);
+    const starts = await Promise.allSettled(
+      Array.from({ length: 8 }, () => serveControlSocket(path, { actors: () => tree })),
+    );
+    const running = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+    const refused = starts.flatMap((start) => (start.status === 'rejected' ? [start.reason as unknown] : []));
+    expect(running).toHaveLength(1);
+    for (const reason of refused) expect(reason).toMatchObject({ reason: 'AlreadyRunning' });
+    await askActors(path);
+    expect(readdirSync(join(folder, 'statelet'))).toEqual(['statelet.sock']);
+    await running[0]?.close();
+    expect(readdirSync(join(folder, 'statelet'))).toEqual([]);
   });
 
   test('a path that is too long for a socket is refused with the flag that makes it', async () => {
