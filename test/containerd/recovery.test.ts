@@ -37,6 +37,11 @@ const main = (status: PodStatus): ContainerStatus => {
 };
 const idOf = (status: PodStatus) => main(status).containerID?.replace(/^.*:\/\//, '') ?? '';
 const notes = (name: string) => lines(join(daemon.directory, 'notes', name));
+/** The same once there are so many: a container runs before its script has written. */
+async function noted(name: string, count: number): Promise<string[]> {
+  await daemon.until(`${name} has written ${count} lines`, async () => (await notes(name)).length >= count);
+  return notes(name);
+}
 const sandboxesOf = async (name: string) =>
   listPodSandbox(cri, { 'io.kubernetes.pod.name': `${named(name)}-${NODE_NAME}` });
 
@@ -92,7 +97,7 @@ describeOnContainerd('a node on a real runtime after what may befall it', () => 
       for (const name of names) {
         const status = await daemon.ready(named(name), patience);
         expect([name, idOf(status), main(status).restartCount]).toEqual([name, before.get(name), 0]);
-        expect(await notes(name)).toEqual(['began']);
+        expect(await noted(name, 1)).toEqual(['began']);
       }
     }
   });
@@ -105,7 +110,7 @@ describeOnContainerd('a node on a real runtime after what may befall it', () => 
     await daemon.start();
     for (const name of names) await daemon.ready(named(name), patience);
     for (const name of names) {
-      expect([name, await notes(name)]).toEqual([name, ['began']]);
+      expect([name, await noted(name, 1)]).toEqual([name, ['began']]);
       expect([name, (await sandboxesOf(name)).length]).toEqual([name, 1]);
     }
   });
@@ -184,7 +189,7 @@ describeOnContainerd('a node on a real runtime after what may befall it', () => 
       patience,
     );
     await daemon.podIs(named(name), 'well again', restarted(before), patience);
-    expect(await notes(name)).toEqual(['i1', 'side', 'i2', 'main', 'i1', 'side', 'i2', 'main']);
+    expect(await noted(name, 8)).toEqual(['i1', 'side', 'i2', 'main', 'i1', 'side', 'i2', 'main']);
   });
 
   test('B017 a pod that has succeeded gets no other sandbox when its own is taken away', async () => {
@@ -221,7 +226,7 @@ describeOnContainerd('a node on a real runtime after what may befall it', () => 
     process.kill(await pidOf(before), 'SIGKILL');
     const status = await daemon.podIs(named('killed'), 'restarted', restarted(before), patience);
     expect(main(status)).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 137 } } });
-    expect(await notes('killed')).toEqual(['began', 'began']);
+    expect(await noted('killed', 2)).toEqual(['began', 'began']);
   });
 
   test('the pause process is killed: a new sandbox, and the container in it', async () => {
