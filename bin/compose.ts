@@ -12,9 +12,9 @@ import {
   applyOomScoreAdj,
   createFactStore,
   createPodHost,
-  endedPods,
   isCgroupV2,
   nodeInfo,
+  podFacts,
 } from '../services/host/index.ts';
 import {
   controlSocketPath,
@@ -66,7 +66,7 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
   const cgroupDriver = config.cgroupsPerQOS ? await cgroupDriverOf(cri, driver, (m) => log.warn(m)) : driver;
   const host = createPodHost({ paths, cgroup: cgroupSettings(loaded, cgroupDriver), logger: log });
   await host.checkCgroups();
-  const ended = endedPods(createFactStore(paths, log));
+  const facts = podFacts(createFactStore(paths, log), log);
   const record = (event: RecordedEvent) => {
     const { type, reason, message, pod, fieldPath } = event;
     log[type === 'Warning' ? 'warn' : 'info'](
@@ -85,7 +85,8 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
     ),
     now,
     pulls: pullSettings(loaded),
-    recordEnd: ended.recordEnd,
+    recordEnd: facts.recordEnd,
+    recordStop: facts.recordStop,
     manifestHeaders: config.staticPodURLHeader ?? {},
     keptManifests: createFactStore(paths, log, 'manifests'),
     settleMs: SETTLE_MS,
@@ -102,7 +103,7 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
     input: {
       env: { now, elapsed: () => performance.now(), random: Math.random },
       nodeName,
-      ended: await ended.load(),
+      ...(await facts.load()),
       sources: podSources(loaded),
       settings: syncloopSettings(loaded, node),
     },

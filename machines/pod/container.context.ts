@@ -1,12 +1,13 @@
 import type { ObservedContainer } from '../runtime.types.ts';
-import type { ContainerDesired, ContainerInput } from './container.types.ts';
+import type { ContainerDesired, ContainerInput, KeptStop } from './container.types.ts';
 import type { ImageBackoff } from './image-pull.types.ts';
 import { backoffRemaining, nextBackoff } from './policy/backoff.ts';
 import { firstView, viewAfterPush } from './policy/container-view.ts';
 import { unservedCrash, type ContainerFacts, type StopRecord } from './policy/decide-container.ts';
+import { keptGraceLeft } from './policy/kept-stop.ts';
 import { sameJson } from './policy/same-json.ts';
 
-export interface ContainerContext extends Omit<ContainerInput, 'highestLogAttempt'>, ContainerFacts {
+export interface ContainerContext extends Omit<ContainerInput, 'highestLogAttempt' | 'keptStop'>, ContainerFacts {
   /** What the effect in hand is about. */
   target?: { id: string; logPath: string };
   /** When the effect in hand began, ms. */
@@ -20,13 +21,22 @@ export interface ContainerContext extends Omit<ContainerInput, 'highestLogAttemp
   waiting?: { reason: string; message: string };
 }
 
-export function initialContext({ highestLogAttempt, ...input }: ContainerInput): ContainerContext {
+export function initialContext({ highestLogAttempt, keptStop, ...input }: ContainerInput): ContainerContext {
+  const { now, elapsed } = input.env;
+  const stop = keptStop && {
+    id: keptStop.id,
+    gracePeriodSeconds: keptStop.gracePeriodSeconds,
+    killAt: elapsed() + keptGraceLeft(keptStop, now()),
+    reason: keptStop.reason,
+    settled: false,
+  };
   return {
     ...input,
     ...firstView(input.instances, highestLogAttempt),
     unremovable: [],
     calledAt: input.env.now(),
     imageRef: '',
+    ...(stop && { stop }),
   };
 }
 
@@ -79,18 +89,30 @@ const MINIMUM_GRACE = 2;
 const DEFAULT_GRACE = 30;
 
 /** The stop to ask for now: a stop that is asked for again has what is left of its grace, never more than before. */
-export function stopRecord(context: ContainerContext, { id }: ObservedContainer, now: number): StopRecord {
+export function stopRecord(context: ContainerContext, { id, state }: ObservedContainer): StopRecord {
   const { plan, pod } = context;
+  const now = context.env.elapsed();
   const asked =
     plan.do === 'stop' ? plan.gracePeriodSeconds : (pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE);
   const before = context.stop?.id === id ? context.stop : undefined;
-  if (!before) return { id, gracePeriodSeconds: asked, killAt: now + asked * 1000, settled: false };
+  const lost = state === 'unknown' ? 'stateUnknown' : 'sandboxLost';
+  const reason = plan.do === 'stop' ? plan.reason : (before?.reason ?? lost);
+  if (!before) return { id, gracePeriodSeconds: asked, killAt: now + asked * 1000, reason, settled: false };
   const left = Math.max(MINIMUM_GRACE, Math.ceil((before.killAt - now) / 1000));
   const gracePeriodSeconds = Math.min(asked, before.gracePeriodSeconds, left);
   return {
     id,
     gracePeriodSeconds,
     killAt: Math.min(before.killAt, now + gracePeriodSeconds * 1000),
+    reason,
     settled: before.settled,
   };
+}
+
+/** The stop in hand as it is kept: its deadline in wall time, which another agent can read. */
+export function keptStopOf({ stop, plan, env }: ContainerContext): KeptStop {
+  if (!stop) throw new Error('stopping without a stop');
+  const { id, gracePeriodSeconds, killAt, reason } = stop;
+  const podEnd = plan.do === 'stop' ? plan.podEnd : undefined;
+  return { id, gracePeriodSeconds, killAt: env.now() + killAt - env.elapsed(), reason, ...(podEnd && { podEnd }) };
 }

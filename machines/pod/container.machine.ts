@@ -1,5 +1,5 @@
 import { AgentError } from '../agent-error.types.ts';
-import { initialContext } from './container.context.ts';
+import { initialContext, keptStopOf } from './container.context.ts';
 import { containerSetup, failedWith, fieldPath } from './container.setup.ts';
 import { nextAttempt } from './policy/container-view.ts';
 import { imagePullPolicy } from './policy/image-policy.ts';
@@ -141,12 +141,7 @@ export const containerMachine = containerSetup.createMachine({
       entry: ['aimToStop', 'called', 'tellBusy'],
       invoke: {
         src: 'stopContainer',
-        input: ({ context: { pod, container, stop } }) => ({
-          pod,
-          name: container.name,
-          id: stop?.id ?? '',
-          gracePeriodSeconds: stop?.gracePeriodSeconds ?? 0,
-        }),
+        input: ({ context }) => ({ pod: context.pod, name: context.container.name, ...keptStopOf(context) }),
         onDone: {
           target: 'deciding',
           actions: [

@@ -102,7 +102,7 @@ export const containerSetup = setup({
     graceShrank: ({ context, event }) => {
       if (event.type !== 'container.desired' || event.plan.do !== 'stop' || !context.stop) return false;
       // Grace comes in whole seconds: the same end, said again later, may seem up to one second nearer.
-      return context.env.now() + event.plan.gracePeriodSeconds * 1000 < context.stop.killAt - 1000;
+      return context.env.elapsed() + event.plan.gracePeriodSeconds * 1000 < context.stop.killAt - 1000;
     },
   },
   actions: {
@@ -127,7 +127,7 @@ export const containerSetup = setup({
       const decision = decideContainer(context, context.env.now());
       if (!('instance' in decision)) return;
       const { instance } = decision;
-      enqueue.assign({ target: instance, stop: stopRecord(context, instance, context.env.now()) });
+      enqueue.assign({ target: instance, stop: stopRecord(context, instance) });
       if (context.stop?.id === instance.id) return;
       enqueue(() => record(context, 'Normal', 'Killing', killMessage(context, instance)));
     }),

@@ -14,9 +14,31 @@ export type ContainerPlan =
   /** Leave it as it is: not its turn yet, or ended for good. */
   | { do: 'hold'; reason: 'initializing' | 'completed' | 'podStopping' | 'noSandbox' }
   /** Stop the running instance. `message` is the Killing event's text. After it, the plan is made again. */
-  | { do: 'stop'; reason: StopReason; message: string; gracePeriodSeconds: number };
+  | { do: 'stop'; reason: StopReason; message: string; gracePeriodSeconds: number; podEnd?: PodEndFact };
 
 export type StopReason = 'definitionChanged' | 'stateUnknown' | 'podStopping' | 'sandboxLost';
+
+/** What is to be known of the end of a pod that a stop belongs to: it was removed from its source, or is to be Failed. */
+export interface PodEndFact {
+  removed?: true;
+  failed?: { reason: string; message: string };
+}
+
+/** A stop that was begun, as it is kept for an agent that is started before it is over. */
+export interface KeptStop {
+  /** Container that was asked to stop. */
+  id: string;
+  /** When its grace ends, ms since the epoch. */
+  killAt: number;
+  /** What it was given, s: no later agent gives more. */
+  gracePeriodSeconds: number;
+  reason: StopReason;
+  /** Set where the whole pod was to end. */
+  podEnd?: PodEndFact;
+}
+
+/** The last stop of each container of a pod, by container name. */
+export type KeptStops = Readonly<Record<string, KeptStop>>;
 
 /** The sandbox that containers are created in. */
 export interface CurrentSandbox {
@@ -37,6 +59,8 @@ export interface ContainerInput {
   instances: ObservedContainer[];
   /** Highest attempt that a log file in the container's log directory bears; -1 for none. */
   highestLogAttempt: number;
+  /** A stop of one of its instances that an earlier agent began. */
+  keptStop?: KeptStop;
   settings: ContainerSettings;
 }
 
@@ -95,11 +119,11 @@ export interface ContainerSlots {
   createContainer: Slot<CreateContainerInput, { id: string }>;
   /** StartContainer, then a fresh look at it: its new state, or a rejection with RunContainerError. */
   startContainer: Slot<{ pod: DesiredPod; container: Container; id: string }, ObservedContainer>;
-  /** StopContainer with the grace, then a fresh look; `undefined` where the runtime no longer has it. */
-  stopContainer: Slot<
-    { pod: DesiredPod; name: string; id: string; gracePeriodSeconds: number },
-    ObservedContainer | undefined
-  >;
+  /**
+   * Keeps the stop as a fact, then StopContainer with the grace, then a fresh look; `undefined` where the runtime no longer
+   * has it. A fact that cannot be kept is told and keeps from no stop.
+   */
+  stopContainer: Slot<{ pod: DesiredPod; name: string } & KeptStop, ObservedContainer | undefined>;
   /** All instances of this name in this pod, fresh, newest first. */
   inspectContainer: Slot<{ podUid: string; name: string }, ObservedContainer[]>;
   /** RemoveContainer and its log file; done where it is gone already. */

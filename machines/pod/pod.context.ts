@@ -3,8 +3,9 @@ import type { ContainerDesired, ContainerKind, ContainerInput } from './containe
 import type { containerMachine } from './container.machine.ts';
 import type { PodEvent, PodInput, PodPlan, TerminationRequest } from './pod.types.ts';
 import { mergeObserved, withContainer, withoutContainer } from './policy/merge-observed.ts';
+import { keptEnd } from './policy/kept-stop.ts';
 import { orphanPod } from './policy/orphan-pod.ts';
-import { currentSandbox, planPod, type PodFacts } from './policy/pod-view.ts';
+import { currentSandbox, planPod, type PodFacts, type Termination } from './policy/pod-view.ts';
 import { terminationAfter } from './policy/termination.ts';
 
 export interface PodContext extends Omit<PodInput, 'pod'>, PodFacts {
@@ -13,6 +14,8 @@ export interface PodContext extends Omit<PodInput, 'pod'>, PodFacts {
   removed: boolean;
   networkReady: boolean;
   prepared: boolean;
+  /** Its end was told: the last status stands. */
+  reported: boolean;
   /** Container actors exist and are told their plans. */
   acting: boolean;
   containers: Record<string, ActorRefFrom<typeof containerMachine>>;
@@ -38,7 +41,8 @@ export interface ChildFailed {
 export function initialContext(input: PodInput): PodContext {
   const orphan = input.pod === undefined;
   const pod = input.pod ?? orphanPod(input.observed);
-  const now = input.env.now();
+  const elapsed = input.env.elapsed();
+  const termination = keptEnd(input.keptStops ?? {}, input.observed, input.env.now(), elapsed);
   const facts: PodFacts = {
     pod,
     orphan,
@@ -48,15 +52,18 @@ export function initialContext(input: PodInput): PodContext {
     sandboxAttemptFloor: 0,
     hostIPs: input.settings.hostIPs,
     runtimeName: input.settings.runtimeName,
+    ...(termination && { termination }),
   };
-  if (orphan || pod.metadata.deletionTimestamp) facts.termination = terminationOf(facts, {}, now);
+  if (orphan) facts.termination = removal(facts, elapsed);
+  else if (pod.metadata.deletionTimestamp) facts.termination = terminationOf(facts, {}, elapsed);
   return {
     ...input,
     ...facts,
-    plan: planPod(facts, now),
-    removed: orphan,
+    plan: planPod(facts, elapsed),
+    removed: facts.termination?.removed === true,
     networkReady: input.networkReady,
     prepared: false,
+    reported: false,
     acting: false,
     containers: {},
     told: {},
@@ -69,14 +76,19 @@ export function initialContext(input: PodInput): PodContext {
 }
 
 /** The termination that a request leads to; an orphan goes with the grace that its containers' annotations keep. */
-export function terminationOf(facts: PodFacts, request: TerminationRequest, now: number): PodFacts['termination'] {
+export function terminationOf(facts: PodFacts, request: TerminationRequest, elapsed: number): Termination {
   const recorded = facts.observed.containers.find((c) => c.gracePeriodSeconds !== undefined)?.gracePeriodSeconds;
-  return terminationAfter(facts.termination, request, facts.pod, facts.orphan ? (recorded ?? 1) : undefined, now);
+  return terminationAfter(facts.termination, request, facts.pod, facts.orphan ? (recorded ?? 1) : undefined, elapsed);
+}
+
+/** The termination of a pod that is gone from its source. */
+function removal(facts: PodFacts, elapsed: number): Termination {
+  return { ...terminationOf(facts, {}, elapsed), removed: true };
 }
 
 /** What an event from outside or from a container adds to what the pod knows. */
 export function learn(context: PodContext, event: PodEvent | ChildFailed): Partial<PodContext> {
-  const now = context.env.now();
+  const elapsed = context.env.elapsed();
   switch (event.type) {
     case 'pod.desired': {
       const { pod } = event;
@@ -84,12 +96,15 @@ export function learn(context: PodContext, event: PodEvent | ChildFailed): Parti
       const { deletionTimestamp, deletionGracePeriodSeconds } = pod.metadata;
       const kept = { ...pod, status: pod.status ?? context.pod.status };
       if (!deletionTimestamp) return { pod: kept };
-      return { pod: kept, termination: terminationOf(known, { gracePeriodSeconds: deletionGracePeriodSeconds }, now) };
+      return {
+        pod: kept,
+        termination: terminationOf(known, { gracePeriodSeconds: deletionGracePeriodSeconds }, elapsed),
+      };
     }
     case 'pod.terminate':
-      return { termination: terminationOf(context, event.request, now) };
+      return { termination: terminationOf(context, event.request, elapsed) };
     case 'pod.removed':
-      return { removed: true, termination: terminationOf(context, {}, now) };
+      return { removed: true, termination: removal(context, elapsed) };
     case 'pod.observed':
       return { observed: mergeObserved(context.observed, event.observed) };
     case 'predecessor.gone':
@@ -120,7 +135,8 @@ export function learn(context: PodContext, event: PodEvent | ChildFailed): Parti
 
 /** Everything that one container actor is told, whether it is new or not. */
 export function containerInput(context: PodContext, plan: PodPlan, name: string): ContainerInput {
-  const { env, pod, observed, settings } = context;
+  const { env, pod, observed, settings, keptStops } = context;
+  const keptStop = keptStops?.[name];
   const init = pod.spec.initContainers?.find((c) => c.name === name);
   const instances = observed.containers.filter((c) => c.name === name);
   const container = init ??
@@ -138,5 +154,6 @@ export function containerInput(context: PodContext, plan: PodPlan, name: string)
     instances,
     highestLogAttempt: context.highestLogAttempt[name] ?? -1,
     settings,
+    ...(keptStop && { keptStop }),
   };
 }

@@ -85,7 +85,7 @@ export const podSetup = setup({
       if (event.type === 'event.happened') context.parent.send(event);
     },
     /** The pod's own end: all its containers ended, or its deadline passed. */
-    end: assign(({ context }) => ({ termination: terminationOf(context, { over: true }, context.env.now()) })),
+    end: assign(({ context }) => ({ termination: terminationOf(context, { over: true }, context.env.elapsed()) })),
     endAtDeadline: assign(({ context }) => ({
       termination: terminationOf(
         context,
@@ -95,7 +95,7 @@ export const podSetup = setup({
             message: 'Pod was active on the node longer than the specified deadline',
           },
         },
-        context.env.now(),
+        context.env.elapsed(),
       ),
     })),
     act: assign({ acting: true }),
@@ -117,7 +117,7 @@ export const podSetup = setup({
     /** Plans again from what is known now, tells the containers, and reports the status where it changed. */
     replan: enqueueActions(({ context, enqueue, self }) => {
       const now = context.env.now();
-      const plan = planPod(context, now);
+      const plan = planPod(context, context.env.elapsed());
       enqueue.assign({ plan });
       for (const name of context.acting ? Object.keys(plan.containers) : []) {
         const input = { ...containerInput(context, plan, name), parent: self };
@@ -135,7 +135,7 @@ export const podSetup = setup({
         }
       }
       const status = statusOf({ ...context, plan }, now);
-      if (!status || sameJson(status, context.status)) return;
+      if (!status || context.reported || sameJson(status, context.status)) return;
       enqueue.assign({ status });
       enqueue(() => context.parent.send({ type: 'pod.status', uid: context.uid, status }));
     }),
@@ -144,7 +144,11 @@ export const podSetup = setup({
       enqueue.assign({ containers: {}, told: {}, acting: false, busy: [] });
     }),
     release: assign({ released: true }),
-    reportReleased: ({ context }) => context.parent.send({ type: 'pod.released', uid: context.uid }),
+    /** The end is told: no status follows it. */
+    reportReleased: enqueueActions(({ context, enqueue }) => {
+      enqueue.assign({ reported: true });
+      enqueue(() => context.parent.send({ type: 'pod.released', uid: context.uid }));
+    }),
     countFailure: assign(({ context }) => ({ failures: context.failures + 1 })),
     /** The answer of an invoked look. */
     observe: assign(({ context, event }) => ({

@@ -2,7 +2,7 @@ import type { AgentEnv, EventHappened, ParentRef } from '../agent.types.ts';
 import type { DesiredPod, PodStatus } from '../kubernetes.types.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../runtime.types.ts';
 import type { Slot } from '../slot.types.ts';
-import type { ContainerChanged, ContainerPlan, ContainerSettings } from './container.types.ts';
+import type { ContainerChanged, ContainerPlan, ContainerSettings, KeptStops } from './container.types.ts';
 
 /** What a pod is told about the end that others want for it. Grace only ever shrinks. */
 export interface TerminationRequest {
@@ -26,6 +26,8 @@ export interface PodInput {
   name: string;
   namespace: string;
   observed: ObservedPod;
+  /** Stops of its containers that an earlier agent began. */
+  keptStops?: KeptStops;
   /** Set where another pod of the same full name has not ended yet; `predecessor.gone` clears it. */
   predecessorUid?: string;
   /** The runtime's word on the pod network when the actor is made. */

@@ -135,6 +135,7 @@ export const syncloopSetup = setup({
           name,
           namespace,
           observed,
+          keptStops: context.stops[uid],
           predecessorUid,
           networkReady: context.health === 'healthy' || context.health === 'unknown',
           settings: { ...context.settings.pod, runtimeName: context.runtimeName },
@@ -154,7 +155,7 @@ export const syncloopSetup = setup({
         const actor = context.pods[uid];
         if (actor) enqueue.sendTo(actor, { type: 'pod.desired', pod });
       }
-      for (const { uid, pod, source, predecessorUid, again } of isPaused ? [] : plan.add) {
+      for (const { uid, pod, source, predecessorUid, again, ending = false } of isPaused ? [] : plan.add) {
         const { name, namespace } = pod.metadata;
         if (again) entries = { ...entries, [uid]: { ...(entries[uid] as PodEntry), again: { pod, source } } };
         else {
@@ -166,9 +167,10 @@ export const syncloopSetup = setup({
             source,
             pod,
             status: context.ended[uid],
-            ending: false,
+            ending,
             released: false,
             waitsFor: predecessorUid,
+            ...(ending && { again: { pod, source } }),
           };
           spawnPod(
             entry,

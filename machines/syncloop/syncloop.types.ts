@@ -1,6 +1,7 @@
 import type { AgentEnv, EventHappened } from '../agent.types.ts';
 import type { DesiredPod, PodStatus } from '../kubernetes.types.ts';
 import type { LogRotationSettings } from '../node/log-rotation.types.ts';
+import type { KeptStops } from '../pod/container.types.ts';
 import type { PodRef, PodReport, PodSettings } from '../pod/pod.types.ts';
 import type { ObservedPod, RuntimeEvent, RuntimeListing } from '../runtime.types.ts';
 import type { Slot } from '../slot.types.ts';
@@ -24,6 +25,8 @@ export interface SyncloopInput {
   nodeName: string;
   /** Terminal statuses that were kept by an earlier agent, by pod UID. */
   ended: Record<string, PodStatus>;
+  /** Stops that an earlier agent began, by pod UID. */
+  stops: Record<string, KeptStops>;
   /**
    * Sources that were configured; nothing is judged absent before each has delivered once. With none at all nothing is
    * ever judged absent: an agent that was told of no pods ends none.

@@ -1,6 +1,6 @@
 import { fromPromise } from 'xstate';
 import type { DesiredPod } from '../../machines/kubernetes.types.ts';
-import type { ContainerSlots } from '../../machines/pod/container.types.ts';
+import type { ContainerSlots, KeptStop } from '../../machines/pod/container.types.ts';
 import type { ImagePullSlots } from '../../machines/pod/image-pull.types.ts';
 import type { PodSlots } from '../../machines/pod/pod.types.ts';
 import type {
@@ -42,6 +42,8 @@ export interface CriServices {
   settings: ConfigSettings;
   /** The resolver of a pod's containers. */
   resolver: (pod: DesiredPod) => Promise<DNSConfig>;
+  /** Keeps a stop, before it is asked for, for an agent that is started before its end. Never rejects. */
+  recordStop: (podUid: string, name: string, stop: KeptStop) => Promise<void>;
 }
 
 /** What CreateContainer may fail with before it reaches the runtime: the pod's spec is at fault. */
@@ -55,7 +57,7 @@ async function sandboxConfig(services: CriServices, pod: DesiredPod, attempt: nu
 
 /** The effects of a container. Calls that change something go on when their actor is stopped (docs/adr/0005). */
 export function containerSlots(services: CriServices): ContainerSlots {
-  const { cri, host, observer, turns, settings } = services;
+  const { cri, host, observer, turns, settings, recordStop } = services;
   return {
     createContainer: fromPromise(async ({ input: { pod, container, attempt, sandbox, imageRef }, signal }) => {
       const { mounts } = await host.prepareContainer(pod, container, attempt, signal);
@@ -79,7 +81,9 @@ export function containerSlots(services: CriServices): ContainerSlots {
       return started;
     }),
 
-    stopContainer: fromPromise(async ({ input: { id, gracePeriodSeconds }, signal }) => {
+    stopContainer: fromPromise(async ({ input: { pod, name, ...stop }, signal }) => {
+      const { id, gracePeriodSeconds } = stop;
+      await recordStop(pod.metadata.uid, name, stop);
       await stopContainer(cri, id, gracePeriodSeconds, signal);
       return await observer.observeContainer(id, signal);
     }),

@@ -11,11 +11,11 @@ import { readTerminationMessage } from './termination-message.ts';
 import { refuseMounted, setUpVolumes, tearDownVolumes } from './volumes/index.ts';
 
 export { isCgroupV2 } from './cgroup/index.ts';
-export { endedPods } from './ended-pods.ts';
 export { createFactStore } from './facts.ts';
 export { podSourceSlots } from './manifests/index.ts';
 export { nodeInfo } from './node-info.ts';
 export { applyOomScoreAdj } from './oom-score.ts';
+export { podFacts } from './pod-facts.ts';
 export { rotateLogs } from './rotate-logs.ts';
 
 /** Of calls that only touch files. */

@@ -182,6 +182,116 @@ describe('static pods', () => {
   });
 });
 
+describe('a stop that the agent did not live to see the end of', () => {
+  const STUBBORN = ['run', 'ignoreTerm'];
+  const spec = { terminationGracePeriodSeconds: 30 };
+  /** A pod that ignores TERM, 10 s into its end or its container's; no agent runs for 5 s more. */
+  async function midStop(change: (world: World) => void, uid?: string) {
+    const world = makeWorld();
+    world.put(at('a'), pod('a', { command: STUBBORN, spec, uid }));
+    world.start();
+    await world.clock.advance(5_000);
+    change(world);
+    // The reading of the folder, and the second look at what is gone.
+    await world.clock.advance(10_000);
+    const asked = lines(world, 'container.stopAsked')[0]?.at ?? NaN;
+    world.kill();
+    await world.clock.advance(5_000);
+    return { world, asked };
+  }
+  /** Seconds that the second agent gave, and how long the process lived since the first was asked. */
+  const given = (world: World) => lines(world, 'container.stopAsked').at(-1)?.graceSeconds ?? NaN;
+  const lived = (world: World, asked: number) => (lines(world, 'container.exited')[0]?.at ?? NaN) - asked;
+
+  test('goes on with what is left of the grace, not with the whole: a pod whose manifest was removed', async () => {
+    const { world, asked } = await midStop((w) => w.remove(at('a')));
+    world.start();
+    await world.clock.advance(60_000);
+    expect(given(world)).toBeLessThanOrEqual(16);
+    expect(given(world)).toBeGreaterThanOrEqual(14);
+    expect(lived(world, asked)).toBeLessThanOrEqual(31_000);
+    expect([world.runtime.containers.size, world.stops.size]).toEqual([0, 0]);
+    sound(world);
+  });
+
+  test('and a container that is stopped alone, because its definition changed', async () => {
+    const { world, asked } = await midStop(
+      (w) => w.put(at('a'), pod('a', { command: STUBBORN, spec, uid: 'own', image: 'present:2' })),
+      'own',
+    );
+    world.start();
+    await world.clock.advance(60_000);
+    expect(given(world)).toBeLessThanOrEqual(16);
+    expect(lived(world, asked)).toBeLessThanOrEqual(31_000);
+    expect(running(world).map(({ image }) => image)).toEqual(['present:2']);
+    sound(world);
+  });
+
+  test('is finished also where the manifest is put back meanwhile: the pod then begins anew', async () => {
+    const { world } = await midStop((w) => w.remove(at('a')));
+    const { metadata } = world.put(at('a'), pod('a', { command: STUBBORN, spec }));
+    world.start();
+    await world.clock.advance(60_000);
+    expect(given(world)).toBeLessThanOrEqual(16);
+    const [first, second] = lines(world, 'container.started');
+    expect(second?.podUid).toBe(first?.podUid);
+    expect(second?.attempt).toBe(0);
+    expect(second?.at).toBeGreaterThan(lines(world, 'container.exited')[0]?.at ?? Infinity);
+    expect(running(world).map((c) => c.podUid)).toEqual([metadata.uid]);
+    // The new life has its own whole grace.
+    world.remove(at('a'));
+    await world.clock.advance(60_000);
+    expect(given(world)).toBe(30);
+    sound(world);
+  });
+
+  test('never gets more than the whole where the clock was set back, nor waits where it was set ahead', async () => {
+    const back = await midStop((w) => w.remove(at('a')));
+    back.world.clock.skewMs -= 3_600_000;
+    back.world.start();
+    await back.world.clock.advance(60_000);
+    expect(given(back.world)).toBeLessThanOrEqual(30);
+    const ahead = await midStop((w) => w.remove(at('a')));
+    ahead.world.clock.skewMs += 3_600_000;
+    ahead.world.start();
+    await ahead.world.clock.advance(60_000);
+    expect(given(ahead.world)).toBe(2);
+    for (const { world } of [back, ahead]) {
+      expect(world.runtime.containers.size).toBe(0);
+      sound(world);
+    }
+  });
+});
+
+test('a wall clock that is set ahead while pods stop takes nothing of their grace', async () => {
+  const world = makeWorld();
+  const ordered = {
+    terminationGracePeriodSeconds: 30,
+    initContainers: [
+      {
+        name: 'side',
+        image: 'present:1',
+        imagePullPolicy: 'IfNotPresent',
+        command: ['run', 'ignoreTerm'],
+        restartPolicy: 'Always',
+      },
+    ],
+  };
+  world.put(at('a'), pod('a', { command: ['run', 'ignoreTerm'], spec: ordered }));
+  world.start();
+  await world.clock.advance(5_000);
+  world.remove(at('a'));
+  await world.clock.advance(2_000);
+  world.clock.skewMs += 3_600_000;
+  // Something is seen of the pod, which is planned anew.
+  world.runtime.crash(running(world).find((c) => c.name === 'app')?.id ?? '', 1);
+  await world.clock.advance(60_000);
+  const asked = lines(world, 'container.stopAsked');
+  expect(asked.map(({ container }) => container)).toEqual(['app', 'side']);
+  expect(asked[1]?.graceSeconds).toBeGreaterThanOrEqual(27);
+  sound(world);
+});
+
 describe('a manifest that is broken while no agent runs', () => {
   const manifest = (image = 'present:1') => pod('a', { image });
   async function broken() {

@@ -1,5 +1,5 @@
 import type { ObservedContainer } from '../../runtime.types.ts';
-import type { ContainerPlan, CurrentSandbox } from '../container.types.ts';
+import type { ContainerPlan, CurrentSandbox, StopReason } from '../container.types.ts';
 import { backoffRemaining, type Backoff } from './backoff.ts';
 import type { ContainerView } from './container-view.ts';
 
@@ -37,8 +37,9 @@ export interface Retry {
 export interface StopRecord {
   id: string;
   gracePeriodSeconds: number;
-  /** When the grace of the first request, or of a shorter one since, ends. */
+  /** When the grace of the first request, or of a shorter one since, ends, in the process's own time. */
   killAt: number;
+  reason: StopReason;
   /** The runtime said that it is done. */
   settled: boolean;
 }
@@ -77,8 +78,14 @@ export function decideContainer(facts: ContainerFacts, now: number): ContainerDe
 }
 
 /** Two of a name never run at once, and none runs in another sandbox or in a state that nobody knows. */
-function mustStop(instance: ObservedContainer, { plan, sandbox }: ContainerFacts, live: ObservedContainer[]): boolean {
+function mustStop(
+  instance: ObservedContainer,
+  { plan, sandbox, stop }: ContainerFacts,
+  live: ObservedContainer[],
+): boolean {
   if (plan.do === 'stop') return true;
+  // Its stop signal is sent: a stop that was begun is finished, by whichever agent.
+  if (stop?.id === instance.id && !stop.settled) return true;
   if (plan.do === 'hold') return false;
   return (
     instance.state === 'unknown' || instance !== live[0] || (sandbox !== undefined && instance.sandboxId !== sandbox.id)

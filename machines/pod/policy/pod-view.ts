@@ -4,6 +4,7 @@ import type { CurrentSandbox } from '../container.types.ts';
 import type { PodPlan } from '../pod.types.ts';
 import { planContainers } from './plan-containers.ts';
 import { podStatus } from './pod-status.ts';
+import { podEndOf } from './stop-plan.ts';
 import { inStartOrder } from './start-order.ts';
 
 /** What is known of a pod at one moment: the input of every decision its machine makes. */
@@ -26,14 +27,20 @@ export interface PodFacts {
 
 export interface Termination {
   gracePeriodSeconds: number;
-  /** When it began, ms; later requests only shorten the grace, they do not start it anew. */
+  /** When it began, ms of the process's own time; later requests only shorten the grace, they do not start it anew. */
   startedAt: number;
   failed?: { reason: string; message: string };
   /** The pod ended by itself. */
   over?: boolean;
+  /** It is gone from its source. */
+  removed?: true;
 }
 
-/** The plan for the sandbox and every container, those that the spec no longer names included: they are stopped. */
+/**
+ * The plan for the sandbox and every container, those that the spec no longer names included: they are stopped.
+ *
+ * @param now the process's own time, ms, in which an end of the pod is counted
+ */
 export function planPod(facts: PodFacts, now: number): PodPlan {
   const { pod, observed, termination } = facts;
   const plan = planContainers(pod, {
@@ -52,6 +59,7 @@ export function planPod(facts: PodFacts, now: number): PodPlan {
             do: 'stop',
             reason: termination ? 'podStopping' : 'definitionChanged',
             message: `Stopping container ${name}`,
+            ...podEndOf(termination ?? {}),
             gracePeriodSeconds:
               termination?.gracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? DEFAULT_GRACE_SECONDS,
           }
@@ -113,6 +121,6 @@ export function anyRunning(observed: ObservedPod): boolean {
 }
 
 /** Sandboxes that were not stopped yet: the runtime still has them ready, or keeps their network. */
-export function sandboxesToStop(observed: ObservedPod, stopped: readonly string[], keep?: string): string[] {
-  return observed.sandboxes.map((s) => s.id).filter((id) => id !== keep && !stopped.includes(id));
+export function sandboxesToStop(observed: ObservedPod, stopped: readonly string[]): string[] {
+  return observed.sandboxes.map((s) => s.id).filter((id) => !stopped.includes(id));
 }

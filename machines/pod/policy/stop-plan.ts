@@ -1,15 +1,21 @@
 import type { Container, DesiredPod } from '../../kubernetes.types.ts';
 import type { ObservedContainer, ObservedPod } from '../../runtime.types.ts';
-import type { ContainerPlan, StopReason } from '../container.types.ts';
+import type { ContainerPlan, PodEndFact, StopReason } from '../container.types.ts';
 import { effectiveGrace, MINIMUM_STOP_SECONDS, remainingGrace } from './grace.ts';
 import { isSidecar } from './pod-phase.ts';
 
 const POD_STOPPING: ContainerPlan = { do: 'hold', reason: 'podStopping' };
 
-/** The end of a pod: its grace in seconds, and when that began, ms. */
-export interface PodEnd {
+/** The end of a pod: its grace in seconds, and when that began, ms of the process's own time. */
+export interface PodEnd extends PodEndFact {
   gracePeriodSeconds: number;
   startedAt: number;
+}
+
+/** Of the end of a pod, what an agent that is started meanwhile cannot see: as the `podEnd` of a stop, or nothing. */
+export function podEndOf({ removed, failed }: PodEndFact): { podEnd?: PodEndFact } {
+  if (!removed && !failed) return {};
+  return { podEnd: { ...(removed && { removed }), ...(failed && { failed }) } };
 }
 
 /** Running, or in a state in which the runtime cannot say that it is not. */
@@ -36,9 +42,10 @@ export function stopContainer(pod: DesiredPod, { name }: Container, reason: Stop
 export function stopAll(
   pod: DesiredPod,
   observed: ObservedPod,
-  { gracePeriodSeconds, startedAt }: PodEnd,
+  end: PodEnd,
   now: number,
 ): Record<string, ContainerPlan> {
+  const { gracePeriodSeconds, startedAt } = end;
   const all = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
   const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar).reverse();
   const lives = ({ name }: Container) => observed.containers.some((c) => c.name === name && isLive(c));
@@ -47,6 +54,7 @@ export function stopAll(
     reason: 'podStopping',
     message: `Stopping container ${container.name}`,
     gracePeriodSeconds: remainingGrace(gracePeriodSeconds, startedAt, now),
+    ...podEndOf(end),
   });
   const mayWait = now < startedAt + gracePeriodSeconds * 1000;
   const plan = Object.fromEntries(all.map((c) => [c.name, lives(c) ? stopping(c) : POD_STOPPING]));

@@ -21,9 +21,11 @@ export function terminationAfter(
       : effectiveGrace({ pod, override: request.gracePeriodSeconds, previous: previous?.gracePeriodSeconds });
   const failed = request.failed ?? previous?.failed;
   const over = request.over ?? previous?.over;
-  if (!previous) return { gracePeriodSeconds, startedAt: now, failed, ...(over && { over }) };
+  const removed = previous?.removed;
+  const more = { ...(over && { over }), ...(removed && { removed }) };
+  if (!previous) return { gracePeriodSeconds, startedAt: now, failed, ...more };
   const endsAt = previous.startedAt + previous.gracePeriodSeconds * 1000;
   return now + gracePeriodSeconds * 1000 < endsAt
-    ? { gracePeriodSeconds, startedAt: now, failed, ...(over && { over }) }
+    ? { gracePeriodSeconds, startedAt: now, failed, ...more }
     : { ...previous, failed };
 }

@@ -1,4 +1,6 @@
 import type { DesiredPod } from '../../kubernetes.types.ts';
+import type { KeptStops } from '../../pod/container.types.ts';
+import { removalBegan } from '../../pod/policy/kept-stop.ts';
 import { anyRunning } from '../../pod/policy/pod-view.ts';
 import { sameJson } from '../../pod/policy/same-json.ts';
 import type { PodRef } from '../../pod/pod.types.ts';
@@ -10,6 +12,8 @@ export interface ReconcileInput {
   /** Last whole answer of each source that has delivered. */
   desired: Readonly<Partial<Record<SourceName, DesiredPod[]>>>;
   observed: Readonly<Record<string, ObservedPod>>;
+  /** Stops that an earlier agent began, by pod UID. */
+  stops?: Readonly<Record<string, KeptStops>>;
   /** Pods that the last listing had; those without an observation are not to be judged yet, but hold their names. */
   listed: readonly PodRef[];
   /** Every configured source delivered and the runtime was listed: absence may be judged (ARCHITECTURE rule 8). */
@@ -22,8 +26,18 @@ export interface ReconcilePlan {
   remove: string[];
   /** Changed at their source: spec, labels, annotations, deletion (config.go:checkAndUpdatePod). */
   update: { uid: string; pod: DesiredPod; source: SourceName }[];
-  /** New, or come again under the UID of one that is ending (`again`). */
-  add: { uid: string; pod: DesiredPod; source: SourceName; predecessorUid?: string; again: boolean }[];
+  /**
+   * New, or come again under the UID of one that is ending (`again`). `ending`: an earlier agent had begun to remove it; that
+   * end comes first.
+   */
+  add: {
+    uid: string;
+    pod: DesiredPod;
+    source: SourceName;
+    predecessorUid?: string;
+    again: boolean;
+    ending?: boolean;
+  }[];
   /** Gone without a word, while others wait for their names: nothing knows them any more. */
   freed: string[];
   /** Only the runtime knows them. */
@@ -89,7 +103,8 @@ export function reconcilePods(input: ReconcileInput): ReconcilePlan {
       // One that others wait for held the name before them: its actor failed and is made again.
       const predecessorUid = holder !== uid && !awaited.has(uid) ? holder : undefined;
       holders.set(fullName(pod.metadata), uid);
-      plan.add.push({ uid, pod, source, predecessorUid, again: false });
+      const ending = removalBegan(input.stops?.[uid], input.observed[uid]);
+      plan.add.push({ uid, pod, source, predecessorUid, again: false, ...(ending && { ending }) });
     }
   }
 

@@ -11,7 +11,7 @@ import { rotateLogs } from '../../../services/host/index.ts';
 import { setup } from 'xstate';
 import { container, pod } from '../../support/fixtures.ts';
 import { until } from '../../support/until.ts';
-import { effect, type Rig } from './rig.ts';
+import { effect, STOP, type Rig } from './rig.ts';
 
 let count = 0;
 
@@ -102,7 +102,7 @@ export function lifecycleTests(rigOf: () => Rig): void {
     expect(seen.sandboxes).toEqual([{ ...sandbox, at: seen.at }]);
     expect(seen.containers).toEqual([{ ...started, at: seen.at }]);
 
-    const grace = { pod: desired, name: 'app', id, gracePeriodSeconds: 20 };
+    const grace = { pod: desired, name: 'app', id, gracePeriodSeconds: 20, ...STOP };
     expect(await effect(rig.container.stopContainer, grace)).toMatchObject({
       state: 'exited',
       exitCode: 3,
@@ -116,7 +116,7 @@ export function lifecycleTests(rigOf: () => Rig): void {
 
   test('stopping and removing what is gone is done', async () => {
     const rig = rigOf();
-    const gone = { pod: shellPod('true'), name: 'app', id: 'no-such-container', gracePeriodSeconds: 1 };
+    const gone = { pod: shellPod('true'), name: 'app', id: 'no-such-container', gracePeriodSeconds: 1, ...STOP };
     expect(await effect(rig.container.stopContainer, gone)).toBeUndefined();
     await effect(rig.container.removeContainer, { id: 'no-such-container', logPath: '/none' });
     await effect(rig.pod.stopSandbox, { id: 'no-such-sandbox' });
@@ -164,7 +164,13 @@ export function lifecycleTests(rigOf: () => Rig): void {
       if (rotated.includes(path)) rounds += 1;
     }
     await until('the new log is written', async () => numbers(await readFile(path, 'utf8')).length > 10);
-    await effect(rig.container.stopContainer, { pod: desired, name: 'app', id: started.id, gracePeriodSeconds: 1 });
+    await effect(rig.container.stopContainer, {
+      pod: desired,
+      name: 'app',
+      id: started.id,
+      gracePeriodSeconds: 1,
+      ...STOP,
+    });
     const files = (await readdir(dirname(path))).sort();
     expect(files).toEqual([
       basename(path),
@@ -189,7 +195,13 @@ export function lifecycleTests(rigOf: () => Rig): void {
     const { started } = await launch(rig, desired);
     const path = started.logPath;
     await until('it has said all', async () => (await readFile(path, 'utf8')).includes('words'));
-    await effect(rig.container.stopContainer, { pod: desired, name: 'app', id: started.id, gracePeriodSeconds: 0 });
+    await effect(rig.container.stopContainer, {
+      pod: desired,
+      name: 'app',
+      id: started.id,
+      gracePeriodSeconds: 0,
+      ...STOP,
+    });
     const reopen = (id: string) => reopenContainerLog(rig.cri, id);
     const input = { containers: [{ id: started.id, path }], maxSizeBytes: 10, maxFiles: 3, maxWorkers: 1, reopen };
     const { rotated, failed } = await rotateLogs(input, new AbortController().signal);

@@ -5,7 +5,7 @@ import { Observer } from '../../../services/cri/observe.ts';
 import { embeddedRig } from './embedded-rig.ts';
 import type { EmbeddedRig } from './embedded-rig.ts';
 import { launch, ref, shellPod } from './lifecycle.ts';
-import { effect } from './rig.ts';
+import { effect, STOP } from './rig.ts';
 
 const never = new AbortController().signal;
 
@@ -63,7 +63,7 @@ describe('looks at the runtime', () => {
     const { id } = await launch(rig, desired);
     const running = await rig.services.observer.observePod(ref(desired), never);
     const began = Date.now();
-    await effect(rig.container.stopContainer, { pod: desired, name: 'app', id, gracePeriodSeconds: 0 });
+    await effect(rig.container.stopContainer, { pod: desired, name: 'app', id, gracePeriodSeconds: 0, ...STOP });
     const exited = await rig.services.observer.observePod(ref(desired), never);
     expect(running.containers).toMatchObject([{ id, state: 'running' }]);
     expect(exited.containers).toMatchObject([{ id, state: 'exited', exitCode: 137 }]);

@@ -31,6 +31,9 @@ export const settings: ConfigSettings = {
   memoryOomGroup: false,
 };
 
+/** What a stop is about besides the container and its grace. */
+export const STOP = { killAt: 0, reason: 'podStopping' } as const;
+
 /** A node without volumes and cgroups: log directories below a folder, and a note of what it was asked. */
 export function plainHost(directory: string): PodHost & { asked: string[] } {
   const asked: string[] = [];
@@ -91,6 +94,7 @@ export class Rig {
       turns: new Turns(2),
       settings,
       resolver: () => Promise.resolve({ servers: [], searches: [], options: [] }),
+      recordStop: () => Promise.resolve(),
     };
     this.container = containerSlots(this.services);
     this.pod = podSlots(this.services);

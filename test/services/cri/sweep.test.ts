@@ -3,7 +3,7 @@ import { housekeepingSlots } from '../../../services/cri/index.ts';
 import { embeddedRig } from './embedded-rig.ts';
 import type { EmbeddedRig } from './embedded-rig.ts';
 import { launch, ref, shellPod } from './lifecycle.ts';
-import { effect } from './rig.ts';
+import { effect, STOP } from './rig.ts';
 
 describe('the sweep of the runtime', () => {
   let embedded: EmbeddedRig;
@@ -22,7 +22,7 @@ describe('the sweep of the runtime', () => {
     const create = { pod: desired, container, kind: 'regular' as const, imageRef: 'busybox:1.35' };
     const ids = [first.id];
     const end = (id: string) =>
-      effect(rig.container.stopContainer, { pod: desired, name: 'app', id, gracePeriodSeconds: 0 });
+      effect(rig.container.stopContainer, { pod: desired, name: 'app', id, gracePeriodSeconds: 0, ...STOP });
     const run = async (attempt: number, sandbox: typeof first.sandbox) => {
       const { id } = await effect(rig.container.createContainer, { ...create, attempt, sandbox });
       await effect(rig.container.startContainer, { pod: desired, container, id });

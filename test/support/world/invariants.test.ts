@@ -102,7 +102,7 @@ describe('a wrong run is caught', () => {
     ]);
   });
 
-  test('a grace that grows, unless another agent asks', () => {
+  test('a grace that grows, also over a restart, unless the other agent cannot know of it', () => {
     const { invariants, clock, line } = witness();
     line('container.stopAsked', { graceSeconds: 10 });
     clock.elapsed = 5000;
@@ -110,9 +110,12 @@ describe('a wrong run is caught', () => {
     expect(invariants.breaches).toEqual([]);
     line('container.stopAsked', { graceSeconds: 10 });
     expect(invariants.breaches).toEqual(['5000 ms: grace of u/app grew: kill at 10000 became 15000']);
-    invariants.agentStarted();
+    invariants.agentStarted(new Set(['c']));
     line('container.stopAsked', { graceSeconds: 30 });
-    expect(invariants.breaches).toHaveLength(1);
+    expect(invariants.breaches).toHaveLength(2);
+    invariants.agentStarted(new Set());
+    line('container.stopAsked', { graceSeconds: 30 });
+    expect(invariants.breaches).toHaveLength(2);
   });
 
   test('a container that runs while its sandbox is stopped', () => {
@@ -131,6 +134,20 @@ describe('a wrong run is caught', () => {
     invariants.gone('u');
     line('container.created', { attempt: 0 });
     expect(invariants.breaches).toHaveLength(1);
+  });
+
+  test('a status that is written after the end of its pod, unless by another agent or of a pod that came anew', () => {
+    const { invariants } = witness();
+    const after = (step: () => void) => {
+      invariants.finished('u');
+      step();
+      invariants.status('u', 'Running');
+      return invariants.breaches.length;
+    };
+    expect(after(() => invariants.agentStarted(new Set()))).toBe(0);
+    expect(after(() => invariants.gone('u'))).toBe(0);
+    expect(after(() => invariants.finished('other'))).toBe(1);
+    expect(invariants.breaches).toEqual(['0 ms: status of u was written after its end']);
   });
 
   test('a terminal phase that changes', () => {

@@ -21,6 +21,8 @@ export class Invariants {
   /** Containers that ever started, as `sandbox/container`. */
   readonly #started = new Set<string>();
   readonly #phases = new Map<string, string>();
+  /** Pods that ended, since this agent started. */
+  readonly #finished = new Set<string>();
   /** When a dead agent's last call started a container, by id: the next agent stops what is too many once it sees it. */
   readonly #posthumous = new Map<string, number>();
 
@@ -30,9 +32,18 @@ export class Invariants {
     runtime.onLedger = (line) => this.#judge(line);
   }
 
-  /** Another agent starts: it knows of no stop that the last one had asked for, and gives each its whole grace. */
-  agentStarted(): void {
-    this.#killBy.clear();
+  /**
+   * Another agent starts: it knows the stops that the last one had kept, by container id, and gives every other its whole
+   * grace. It tells of each pod anew.
+   */
+  agentStarted(kept: ReadonlySet<string>): void {
+    for (const id of [...this.#killBy.keys()]) if (!kept.has(id)) this.#killBy.delete(id);
+    this.#finished.clear();
+  }
+
+  /** The pod has ended and its last status is told. */
+  finished(uid: string): void {
+    this.#finished.add(uid);
   }
 
   /** A manifest asks for the pod. */
@@ -47,6 +58,7 @@ export class Invariants {
 
   /** A status that the agent reported. */
   status(uid: string, phase: string | undefined): void {
+    if (this.#finished.has(uid)) this.#breach(`status of ${uid} was written after its end`);
     const before = this.#phases.get(uid);
     if ((before === 'Failed' || before === 'Succeeded') && phase !== before)
       this.#breach(`phase of ${uid} went from ${before} to ${phase}`);
@@ -56,6 +68,7 @@ export class Invariants {
   /** Every trace of the pod was removed: if its manifest comes again, its life begins anew. */
   gone(uid: string): void {
     this.#phases.delete(uid);
+    this.#finished.delete(uid);
     for (const key of [...this.#attempts.keys()]) if (key.startsWith(`${uid}/`)) this.#attempts.delete(key);
   }
 

@@ -5,7 +5,7 @@ import type { RecordedEvent } from '../../../machines/agent.types.ts';
 import type { DesiredPod, PodStatus } from '../../../machines/kubernetes.types.ts';
 import { runtimeHealthMachine } from '../../../machines/node/runtime-health.machine.ts';
 import { containerMachine } from '../../../machines/pod/container.machine.ts';
-import type { ContainerSlots } from '../../../machines/pod/container.types.ts';
+import type { ContainerSlots, KeptStop, KeptStops } from '../../../machines/pod/container.types.ts';
 import { imagePullMachine } from '../../../machines/pod/image-pull.machine.ts';
 import type { ImagePullSlots } from '../../../machines/pod/image-pull.types.ts';
 import { podMachine } from '../../../machines/pod/pod.machine.ts';
@@ -65,6 +65,8 @@ export class World {
   readonly events: RecordedEvent[] = [];
   /** Terminal statuses that the agent kept, by pod UID. */
   readonly facts = new Map<string, PodStatus>();
+  /** Stops that the agent kept, by uid/container, and how far its clock was ahead of the time of the run. */
+  readonly stops = new Map<string, KeptStop & { aheadBy: number }>();
   /** Last good manifests that the agent kept, by origin. */
   readonly kept = new Map<string, string>();
   agent: ActorRefFrom<typeof syncloopMachine> | undefined;
@@ -115,12 +117,12 @@ export class World {
   }
 
   /**
-   * Writes something that is no manifest over one: what runs goes on by the last good text. While no agent runs, only over
-   * one that the last agent had read and kept: what no agent ever read is nobody's last good text.
+   * Writes something that is no manifest over one: what runs goes on by the last good text. Only over one that an agent had
+   * read and kept: what none ever read is nobody's last good text.
    */
   spoil(origin: string, text: string): void {
     const good = this.manifests.get(origin);
-    if (good === undefined || (!this.agent && this.kept.get(origin) !== this.#goodText(origin))) return;
+    if (good === undefined || this.kept.get(origin) !== this.#goodText(origin)) return;
     if (!this.#lastGood.has(origin)) this.#lastGood.set(origin, good);
     this.manifests.set(origin, text);
     this.#changed();
@@ -153,7 +155,10 @@ export class World {
   }
 
   start(inspect?: (event: InspectionEvent) => void): void {
-    this.invariants.agentStarted();
+    const aheadBy = this.clock.now() - this.clock.elapsed;
+    // A clock that was set back since gives what is left of a kept deadline anew, up to the whole grace.
+    const kept = [...this.stops.values()].filter((stop) => stop.aheadBy <= aheadBy);
+    this.invariants.agentStarted(new Set(kept.map(({ id }) => id)));
     const life: Life = { dead: false, now: agentClock(this.clock.now, () => this.clock.elapsed) };
     const agent = createActor(this.#machine(life), {
       clock: this.clock,
@@ -161,6 +166,7 @@ export class World {
         env: { now: life.now, elapsed: () => this.clock.elapsed, random: this.random.next },
         nodeName: NODE,
         ended: Object.fromEntries(this.facts),
+        stops: this.#keptStops(),
         sources: [{ source: 'file', location: '/manifests', periodMs: 20_000 }],
         settings: {
           pod: {
@@ -182,6 +188,7 @@ export class World {
         if (event.type === '@xstate.event') {
           const { event: sent } = event as { event: { type: string; uid?: string; status?: { phase?: string } } };
           if (sent.type === 'pod.status') this.invariants.status(sent.uid ?? '', sent.status?.phase);
+          if (sent.type === 'pod.released') this.invariants.finished(sent.uid ?? '');
           if (sent.type.startsWith('xstate.error.actor.') && !this.#isSlot(sent.type)) this.crashes.push(sent);
         }
         if (this.trace && event.type === '@xstate.microstep') this.trace(describe(this.clock.elapsed, event));
@@ -232,6 +239,19 @@ export class World {
 
   #changed(): void {
     for (const tell of this.#watchers) this.clock.setTimeout(tell, this.random.between(1, 10));
+  }
+
+  #keptStops(): Record<string, KeptStops> {
+    const stops: Record<string, Record<string, KeptStop>> = {};
+    for (const [key, { aheadBy: _aheadBy, ...stop }] of this.stops) {
+      const [uid = '', name = ''] = key.split('/');
+      stops[uid] = { ...stops[uid], [name]: stop };
+    }
+    return stops;
+  }
+
+  #forgetStops(uid: string): void {
+    for (const key of [...this.stops.keys()]) if (key.startsWith(`${uid}/`)) this.stops.delete(key);
   }
 
   #machine(life: Life) {
@@ -287,8 +307,13 @@ export class World {
           throw new AgentError({ op: 'StartContainer', reason: 'NOT_FOUND', message: 'gone', transient: true });
         return instance;
       }),
-      stopContainer: fromPromise(async ({ input }) => {
-        const { id, gracePeriodSeconds } = input;
+      stopContainer: fromPromise(async ({ input: { pod, name, ...stop } }) => {
+        const { id, gracePeriodSeconds } = stop;
+        // As the real one does: what could not be kept keeps from no stop.
+        const aheadBy = life.now() - clock.elapsed;
+        await host('recordStop', () => this.stops.set(`${pod.metadata.uid}/${name}`, { ...stop, aheadBy })).catch(
+          () => undefined,
+        );
         let ended: Promise<void> | undefined;
         await call('StopContainer', () => void (ended = runtime.stopContainer(id, gracePeriodSeconds)));
         await alive(ended ?? Promise.resolve());
@@ -353,13 +378,19 @@ export class World {
         }),
       ),
       recordEnd: fromPromise(({ input: { uid, status } }) =>
-        host('record', () => void (status && this.facts.set(uid, status))),
+        host('record', () => {
+          if (status?.phase === 'Failed' || status?.phase === 'Succeeded') {
+            this.facts.set(uid, status);
+            this.#forgetStops(uid);
+          }
+        }),
       ),
       removePod: fromPromise(async ({ input }) => {
         for (const { id } of input.sandboxes) await call('RemovePodSandbox', () => runtime.removeSandbox(id));
         await host('remove', () => {
           this.disk.delete(input.uid);
           this.facts.delete(input.uid);
+          this.#forgetStops(input.uid);
           this.invariants.gone(input.uid);
           for (const key of [...this.logs.keys()]) if (key.startsWith(`${input.uid}/`)) this.logs.delete(key);
         });

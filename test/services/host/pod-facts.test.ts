@@ -2,20 +2,27 @@ import { expect, test } from '@jest/globals';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createActor, toPromise } from 'xstate';
-import { createFactStore, endedPods } from '../../../services/host/index.ts';
+import { createFactStore, podFacts } from '../../../services/host/index.ts';
 import type { PodStatus } from '../../../machines/kubernetes.types.ts';
 import { rig } from './rig.ts';
 
 async function ended() {
   const { paths, logger, warnings } = await rig();
-  const pods = endedPods(createFactStore(paths, logger));
+  const pods = podFacts(createFactStore(paths, logger), logger);
   const record = (uid: string, status: PodStatus) => {
     const actor = createActor(pods.recordEnd, { input: { uid, name: 'web', namespace: 'default', status } });
     const settled = toPromise(actor);
     actor.start();
     return settled;
   };
-  return { folder: join(paths.rootDir, 'statelet/facts'), load: () => pods.load(), record, warnings };
+  return {
+    folder: join(paths.rootDir, 'statelet/facts'),
+    load: async () => (await pods.load()).ended,
+    stops: async () => (await pods.load()).stops,
+    pods,
+    record,
+    warnings,
+  };
 }
 
 test('how a pod ended is known to the next agent, though the runtime has no record of it', async () => {
@@ -33,6 +40,30 @@ test('a pod that was stopped before its end leaves no such fact', async () => {
   const { load, record } = await ended();
   await record('uid-1', { phase: 'Running' });
   expect(await load()).toEqual({});
+});
+
+const stop = (id: string, killAt: number) => ({ id, killAt, gracePeriodSeconds: 30, reason: 'podStopping' as const });
+
+test('stops that were begun are known to the next agent, the last one of each container, until the pod has ended', async () => {
+  const { stops, pods, record } = await ended();
+  await Promise.all([
+    pods.recordStop('uid-1', 'app', stop('c1', 1_000)),
+    pods.recordStop('uid-1', 'side', { ...stop('c2', 1_000), podEnd: { removed: true } }),
+    pods.recordStop('uid-2', 'app', stop('c3', 2_000)),
+  ]);
+  await pods.recordStop('uid-1', 'app', stop('c1', 500));
+  expect(await stops()).toEqual({
+    'uid-1': { app: stop('c1', 500), side: { ...stop('c2', 1_000), podEnd: { removed: true } } },
+    'uid-2': { app: stop('c3', 2_000) },
+  });
+  await record('uid-1', { phase: 'Failed' });
+  expect(Object.keys(await stops())).toEqual(['uid-2']);
+});
+
+test('a stop that cannot be kept is told, and is no reason not to stop', async () => {
+  const { pods, warnings } = await ended();
+  await expect(pods.recordStop('../uid', 'app', stop('c1', 1_000))).resolves.toBeUndefined();
+  expect(warnings).toEqual([expect.stringContaining('the deadline of a stop could not be kept')]);
 });
 
 test('a file that is no fact is set aside, and the others are read', async () => {

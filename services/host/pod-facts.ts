@@ -1,0 +1,71 @@
+import { fromPromise } from 'xstate';
+import { AgentError } from '../../machines/agent-error.types.ts';
+import type { PodStatus } from '../../machines/kubernetes.types.ts';
+import type { KeptStop, KeptStops } from '../../machines/pod/container.types.ts';
+import type { PodSlots } from '../../machines/pod/pod.types.ts';
+import { effect } from './effect.ts';
+import type { FactStore } from './facts.ts';
+import type { HostLogger } from './host.types.ts';
+
+/** A disk that hangs holds up no stop for longer than this, ms. */
+const STOP_MS = 1_000;
+
+/**
+ * What is kept of pods over restarts of the agent: how they ended, as the runtime's records of a pod that ran once may be
+ * gone before the agent starts again, and it must not run a second time; and until when stops that were begun may last.
+ */
+export function podFacts(store: FactStore, logger: HostLogger) {
+  const last = new Map<string, Promise<void>>();
+  /** One change of a pod's facts after the other: its containers are stopped together. */
+  const inTurn = (uid: string, change: () => Promise<void>): Promise<void> => {
+    const before = last.get(uid) ?? Promise.resolve();
+    const done = before.then(change, change).finally(() => last.get(uid) === done && last.delete(uid));
+    last.set(uid, done);
+    return done;
+  };
+  const recordEnd: PodSlots['recordEnd'] = fromPromise(async ({ input: { uid, status } }) => {
+    if (isTerminal(status)) await inTurn(uid, () => store.write(uid, { ended: status }));
+  });
+  return {
+    recordEnd,
+
+    /** Keeps a stop before it is asked for. Where that cannot be done, it is told, and the stop goes on. */
+    async recordStop(uid: string, name: string, stop: KeptStop): Promise<void> {
+      try {
+        await effect('keep the deadline of a stop', STOP_MS, undefined, () =>
+          inTurn(uid, async () => {
+            const known = await store.read(uid);
+            // Not for longer than the node is up: nothing runs after that.
+            await store.write(uid, { ...known, stops: { ...stopsOf(known), [name]: stop } }, false);
+          }),
+        );
+      } catch (error) {
+        const { message } = AgentError.from(error, 'keep the deadline of a stop');
+        logger.warn(
+          { pod: uid, container: name, problem: message },
+          'the deadline of a stop could not be kept: an agent that is started before its end gives the whole grace',
+        );
+      }
+    },
+
+    /** What was kept of every pod whose facts can be read, by UID: terminal statuses, and stops. */
+    async load(): Promise<{ ended: Record<string, PodStatus>; stops: Record<string, KeptStops> }> {
+      const uids = await store.list();
+      const facts = await Promise.all(uids.map(async (uid) => [uid, await store.read(uid)] as const));
+      const ended = facts.flatMap(([uid, known]) => {
+        const status = known?.['ended'] as PodStatus | undefined;
+        return isTerminal(status) ? [[uid, status] as const] : [];
+      });
+      const stops = facts.map(([uid, known]) => [uid, stopsOf(known)] as const);
+      return {
+        ended: Object.fromEntries(ended),
+        stops: Object.fromEntries(stops.filter(([, own]) => Object.keys(own).length > 0)),
+      };
+    },
+  };
+}
+
+const isTerminal = (status: PodStatus | undefined): status is PodStatus =>
+  status?.phase === 'Succeeded' || status?.phase === 'Failed';
+
+const stopsOf = (facts: Record<string, unknown> | undefined) => (facts?.['stops'] ?? {}) as KeptStops;
