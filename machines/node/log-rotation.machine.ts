@@ -19,7 +19,7 @@ interface LogRotationContext extends LogRotationInput {
 }
 
 /** Stands in `failing` for a round that could not begin. */
-const ALL = 'all logs';
+const ALL = 'container logs';
 
 const slots: LogRotationSlots = { rotateLogs: slot('rotateLogs') };
 

@@ -60,7 +60,7 @@ describe('logRotation', () => {
       run.settle('rotateLogs', fail('UNAVAILABLE', 'no connection'));
     }
     expect(run.parent.events()).toEqual([
-      'Warning LogRotationFailed all logs could not be rotated, which is tried again every 10 s: no connection',
+      'Warning LogRotationFailed container logs could not be rotated, which is tried again every 10 s: no connection',
     ]);
     run.advance(10_000);
     expect(run.pending().map(({ src }) => src)).toEqual(['rotateLogs']);
