@@ -24,6 +24,7 @@ function rig({ podUidOf = (id: string): string | undefined => `pod-of-${id}` } =
   const asked = new EventEmitter();
   const cri = {
     runtimeRequestTimeoutMs: 1000,
+    socket: '/run/r.sock',
     call: () => Promise.resolve({}),
     stream: (method: string) => {
       const stream = new FakeStream();
@@ -173,7 +174,7 @@ describe('the watch of the runtime', () => {
     await tick();
     expect(seen.map((e) => (e.type === 'stream.lost' ? e.message : e.type))).toEqual([
       'stream.opened',
-      'connection lost',
+      'GetContainerEvents: the runtime at /run/r.sock is not available: connection lost',
       'stream.opened',
       'runtime.event',
     ]);
