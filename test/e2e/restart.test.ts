@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listContainers } from '../../services/cri/verbs/list-containers.ts';
@@ -10,6 +11,7 @@ import { FOREVER, shellPod } from '../support/pods.ts';
 
 let runtime: EmbeddedProcess;
 let daemon: Daemon;
+const GRACE = { terminationGracePeriodSeconds: 8 };
 /** Each container that starts writes a line here, by its pod's name. */
 const starts = (name: string) => lines(join(daemon.directory, 'starts', name));
 
@@ -111,3 +113,37 @@ test('B071 kill -9 at any moment while twenty pods start: no second copy and no 
     expect(await processesWith(`: round${round}-pod`)).toEqual([]);
   }
 }, 240_000);
+
+test('a pod that was being stopped when the agent was killed gets the rest of its grace from the next, not the whole', async () => {
+  const stubborn = 'trap "date +%s%3N >> /starts/stubborn-term" TERM; while :; do sleep 0.2; done';
+  await daemon.put({ ...noted('stubborn', stubborn), spec: { ...noted('stubborn', stubborn).spec, ...GRACE } });
+  await daemon.ready('stubborn');
+  await daemon.remove('stubborn');
+  const termed = () => starts('stubborn-term');
+  await daemon.until('it is told to stop', async () => (await termed()).length > 0);
+  await daemon.kill9();
+  await sleep(3_000);
+  await daemon.start();
+  const over = async () => (await processesWith(': stubborn;')).length === 0;
+  await daemon.until('its process is gone', over, 60_000);
+  const [first = NaN, second = NaN] = (await termed()).map(Number);
+  expect(second - first).toBeGreaterThanOrEqual(3_000);
+  // The whole grace given anew would end later than this.
+  expect(Date.now() - second).toBeLessThan(GRACE.terminationGracePeriodSeconds * 1000);
+}, 120_000);
+
+test('a manifest that is broken while the agent is away ends nothing, and is told of', async () => {
+  await daemon.put(noted('spoilt'));
+  await daemon.ready('spoilt');
+  const before = await containerIds(['spoilt']);
+  await daemon.until('its last good version is kept', async () =>
+    (await readdir(join(daemon.rootDir, 'statelet/manifests')).catch(() => [])).some((name) => name.endsWith('.json')),
+  );
+  await daemon.kill9();
+  await daemon.putText('spoilt.yaml', 'kind: [');
+  await daemon.start();
+  await daemon.ready('spoilt');
+  await daemon.until('it is told of', () => daemon.log.includes('its last good version stays in force'));
+  expect(await containerIds(['spoilt'])).toEqual(before);
+  expect(await starts('spoilt')).toHaveLength(1);
+});

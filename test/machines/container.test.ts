@@ -432,3 +432,38 @@ describe('what it knows', () => {
     expect(pending(run)).toEqual(['imagePull']);
   });
 });
+
+describe('a stop that an earlier agent began', () => {
+  const keptStop = { id: 'app-0', killAt: T0 + 12_000, gracePeriodSeconds: 30, reason: 'podStopping' } as const;
+  const asked = (run: Run) => run.pending('stopContainer')[0]?.input as { gracePeriodSeconds: number; killAt: number };
+
+  test('is asked for again with what is left, keeps its deadline, and is not told twice', () => {
+    const run = start({ keptStop, plan: toStop(30), instances: [instance()] });
+    expect(asked(run)).toMatchObject({ gracePeriodSeconds: 12, killAt: T0 + 12_000, reason: 'podStopping' });
+    expect(run.parent.events()).toEqual([]);
+  });
+
+  test('is finished though the plan is to run: the stop signal is sent', () => {
+    const run = start({ keptStop, instances: [instance()] });
+    expect(asked(run).gracePeriodSeconds).toBe(12);
+    run.settle('stopContainer', ok(seen(run, { state: 'exited', exitCode: 143, finishedAt: T0 })));
+    expect(pending(run)).toEqual([]);
+  });
+
+  test('is nothing to another instance', () => {
+    const run = start({ keptStop, instances: [instance({ attempt: 1 })] });
+    expect(run.snapshot.value).toBe('running');
+    run.send(desired(run, { plan: toStop(30) }));
+    expect(asked(run)).toMatchObject({ gracePeriodSeconds: 30, killAt: T0 + 30_000 });
+  });
+
+  test('a wall clock that is set ahead in the middle of a stop takes nothing of its grace', () => {
+    const run = start({ plan: toStop(30), instances: [instance()] });
+    run.advance(5_000);
+    run.setWallClock(T0 + 3_600_000);
+    run.settle('stopContainer', fail('UNAVAILABLE'));
+    run.settle('inspectContainer', ok([seen(run, {})]));
+    run.advance(1_000);
+    expect(asked(run)).toMatchObject({ gracePeriodSeconds: 24, killAt: T0 + 3_600_000 + 25_000 });
+  });
+});
