@@ -44,7 +44,7 @@ export function agentMachine(services: MachineServices) {
   const pod = podMachine.provide({ actors: { ...podSlots(services), recordEnd: services.recordEnd, container } });
   const { listRuntime, observePod } = plegSlots(services);
   const inspection = inspectionMachine.provide({ actors: { observePod } });
-  const watch = watchRuntime(cri, (id) => observer.podUidOf(id), now);
+  const watch = watchRuntime(cri, observer, now);
   return syncloopMachine.provide({
     actors: {
       ...runtimeSlots(services, { settleMs: services.settleMs }),

@@ -77,4 +77,16 @@ export interface RuntimeEvent {
   containerId: string;
   podUid?: string;
   at: number;
+  /** How a container ended, where the stream says so; it may say so before the runtime's own records do. */
+  exit?: { exitCode: number; finishedAt: number };
+}
+
+/** What the answer of an own call has shown of a pod: the objects that it was about, and those that it found gone. */
+export interface RuntimeEcho {
+  pod: { uid: string; name: string; namespace: string };
+  sandboxes?: ListedPod['sandboxes'];
+  containers?: ListedPod['containers'];
+  gone?: string[];
+  /** When the look began. */
+  at: number;
 }

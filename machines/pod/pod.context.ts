@@ -6,6 +6,7 @@ import { mergeObserved, withContainer, withoutContainer } from './policy/merge-o
 import { keptEnd } from './policy/kept-stop.ts';
 import { orphanPod } from './policy/orphan-pod.ts';
 import { currentSandbox, planPod, type PodFacts, type Termination } from './policy/pod-view.ts';
+import { willFollow } from './policy/restart.ts';
 import { terminationAfter } from './policy/termination.ts';
 
 export interface PodContext extends Omit<PodInput, 'pod'>, PodFacts {
@@ -107,6 +108,8 @@ export function learn(context: PodContext, event: PodEvent | ChildFailed): Parti
       return { removed: true, termination: removal(context, elapsed) };
     case 'pod.observed':
       return { observed: mergeObserved(context.observed, event.observed) };
+    case 'container.exited':
+      return willFollow(context, event.container) ? { observed: withContainer(context.observed, event.container) } : {};
     case 'predecessor.gone':
       return { predecessorUid: undefined };
     case 'network.ready':

@@ -14,6 +14,7 @@ export const podMachine = podSetup.createMachine({
     'pod.terminate': { actions: ['learn', 'replan'] },
     'pod.removed': { actions: ['learn', 'replan'] },
     'pod.observed': { actions: ['learn', 'replan'] },
+    'container.exited': { actions: ['learn', 'replan'] },
     'predecessor.gone': { actions: 'learn' },
     'network.ready': { actions: 'learn' },
     'container.changed': { actions: ['learn', 'replan'] },

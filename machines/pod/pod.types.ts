@@ -62,6 +62,8 @@ export type PodEvent =
   /** Gone from its source (manifest removed, object deleted): end it and leave nothing of it behind. */
   | { type: 'pod.removed' }
   | { type: 'pod.observed'; observed: ObservedPod }
+  /** The stream told how a container ended, before the runtime's records show it. */
+  | { type: 'container.exited'; container: ObservedContainer }
   | { type: 'predecessor.gone' }
   /** The runtime's health, pushed down: false holds back the start of sandboxes that need the pod network. */
   | { type: 'network.ready'; ready: boolean }

@@ -3,7 +3,7 @@ import type { PodRef } from '../pod/pod.types.ts';
 import type { ObservedPod, RuntimeEvent, RuntimeListing } from '../runtime.types.ts';
 import type { inspectionMachine } from './inspection.machine.ts';
 import type { InspectionReport, PlegInput } from './pleg.types.ts';
-import { diffListing, isNewer, listedView, podOf, shows, type KnownPod } from './policy/diff-listing.ts';
+import { diffListing, isKnown, isNewer, listedView, podOf, type KnownPod } from './policy/diff-listing.ts';
 import type { PlegCounters } from './syncloop.types.ts';
 
 /** Something was told of a pod or container that no listing has shown yet. */
@@ -87,8 +87,8 @@ export function afterEvent(context: PlegContext, event: RuntimeEvent): Partial<P
   const uid = uidOf(context, event);
   const known = uid === undefined ? undefined : context.known[uid];
   if (known) {
-    const isSeen = isNewer(known.at, event.at, context.env.now()) && shows(known.pod, event);
-    return { counters, requests: isSeen ? {} : { [known.pod.uid]: [event] } };
+    const isNews = !isKnown(known, event, context.env.now());
+    return { counters, requests: isNews ? { [known.pod.uid]: [event] } : {} };
   }
   if (event.kind === 'deleted') return { counters, requests: {} };
   return { counters, requests: {}, unlocated: remember(context.unlocated, event.containerId, { event, uid }) };

@@ -14,6 +14,7 @@ import {
   type PlegContext,
 } from './pleg.context.ts';
 import type { InspectionReport, PlegInput } from './pleg.types.ts';
+import { afterEcho } from './policy/diff-listing.ts';
 import type { PlegReport, PlegRequest, PlegSlots, WatchRuntimeEvent } from './syncloop.types.ts';
 
 type InspectionOver = {
@@ -94,6 +95,14 @@ export const plegMachine = setup({
       }
       enqueue.assign({ requests: {} });
     }),
+    hearEcho: assign(({ context, event }) => {
+      if (event.type !== 'runtime.echo') return {};
+      const { uid } = event.echo.pod;
+      return { known: { ...context.known, [uid]: afterEcho(context.known[uid], event.echo) } };
+    }),
+    passExit: ({ context, event }) => {
+      if (event.type === 'runtime.exited') context.parent.send(event satisfies PlegReport);
+    },
     passOn: ({ context, event }) => {
       if (event.type !== 'inspection.observed') return;
       if (isOutdated(context, event.pod)) return;
@@ -158,6 +167,8 @@ export const plegMachine = setup({
     'list.now': { actions: 'wantListing' },
     'pod.inspect': { actions: ['attend', 'inspect'] },
     'runtime.event': { actions: ['attend', 'inspect'] },
+    'runtime.echo': { actions: 'hearEcho' },
+    'runtime.exited': { actions: 'passExit' },
     'inspection.observed': { actions: ['passOn', 'learn', 'tellListing'] },
     'inspection.failed': { actions: ['recordFailure', 'learn', 'tellListing'] },
     'inspection.slow': { actions: ['recordFailure', 'learn', 'tellListing'] },

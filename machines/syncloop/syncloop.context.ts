@@ -38,6 +38,16 @@ export const without = <T>(record: Record<string, T>, key: string): Record<strin
   return rest;
 };
 
+/** How pods ended, without those that nobody wants or knows any more: one that comes back begins anew. */
+export function endsThatCount(
+  { ended, desired }: Pick<SyncloopContext, 'ended' | 'desired'>,
+  entries: SyncloopContext['entries'],
+): SyncloopContext['ended'] {
+  const wanted = new Set(Object.values(desired).flatMap((pods) => pods.map(({ metadata }) => metadata.uid)));
+  const counts = ([uid]: [string, unknown]) => uid in entries || wanted.has(uid);
+  return Object.values(ended).length > 0 ? Object.fromEntries(Object.entries(ended).filter(counts)) : ended;
+}
+
 /** What a report adds to what the syncloop knows. */
 export function collect(
   context: SyncloopContext,

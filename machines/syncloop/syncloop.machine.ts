@@ -27,6 +27,7 @@ export const syncloopMachine = syncloopSetup.createMachine({
     'event.happened': { actions: 'record' },
     'source.set': { actions: 'collect' },
     'runtime.observed': { actions: ['collect', 'passToPod'] },
+    'runtime.exited': { actions: 'passToPod' },
     'runtime.listed': { actions: ['collect', 'passAbsence'] },
     'health.changed': { actions: ['collect', 'passHealth'] },
     'pod.status': { actions: 'collect' },

@@ -12,7 +12,7 @@ import { plegMachine } from './pleg.machine.ts';
 import { podSourceMachine } from './pod-source.machine.ts';
 import { passName } from './policy/pass-name.ts';
 import { reconcilePods } from './policy/reconcile-pods.ts';
-import { collect, without, type ChildOver, type Respawn, type SyncloopContext } from './syncloop.context.ts';
+import { collect, endsThatCount, without, type ChildOver, type Respawn, type SyncloopContext } from './syncloop.context.ts';
 import type { PodEntry, SyncloopEvent, SyncloopInput, SyncloopSlots } from './syncloop.types.ts';
 
 const slots: SyncloopSlots = { openRuntime: slot('openRuntime'), settleEffects: slot('settleEffects') };
@@ -92,6 +92,8 @@ export const syncloopSetup = setup({
     passToPod: ({ context, event }) => {
       if (event.type === 'runtime.observed')
         context.pods[event.pod.uid]?.send({ type: 'pod.observed', observed: event.pod });
+      if (event.type === 'runtime.exited')
+        context.pods[event.uid]?.send({ type: 'container.exited', container: event.container });
     },
     /** Pods that the runtime had and a whole listing has no more. */
     passAbsence: ({ context, event }) => {
@@ -191,6 +193,7 @@ export const syncloopSetup = setup({
         if (pod) enqueue.sendTo(pod, { type: 'predecessor.gone' });
       }
       if (entries !== context.entries) enqueue.assign({ entries });
+      if (sourcesReady(context)) enqueue.assign({ ended: endsThatCount(context, entries) });
       if (sourcesReady(context) && context.housekeeping) {
         const keep = [
           ...new Set([
@@ -221,6 +224,8 @@ export const syncloopSetup = setup({
       enqueue.assign({
         pods: without(context.pods, uid),
         entries: without(context.entries, uid),
+        ended: without(context.ended, uid),
+        stops: without(context.stops, uid),
         observed: without(context.observed, uid),
         listed: context.listed.filter((ref) => ref.uid !== uid),
       });

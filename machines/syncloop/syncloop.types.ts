@@ -3,7 +3,7 @@ import type { DesiredPod, PodStatus } from '../kubernetes.types.ts';
 import type { LogRotationSettings } from '../node/log-rotation.types.ts';
 import type { KeptStops } from '../pod/container.types.ts';
 import type { PodRef, PodReport, PodSettings } from '../pod/pod.types.ts';
-import type { ObservedPod, RuntimeEvent, RuntimeListing } from '../runtime.types.ts';
+import type { ObservedContainer, ObservedPod, RuntimeEcho, RuntimeEvent, RuntimeListing } from '../runtime.types.ts';
 import type { Slot } from '../slot.types.ts';
 
 export type SourceName = 'file' | 'http' | 'api';
@@ -58,6 +58,8 @@ export interface SyncloopSettings {
 /** pleg → syncloop. */
 export type PlegReport =
   | { type: 'runtime.observed'; pod: ObservedPod }
+  /** One container of a pod ended, as the stream told; the look that shows it to the full is still to come. */
+  | { type: 'runtime.exited'; uid: string; container: ObservedContainer }
   /**
    * A whole listing ended; `uids` are all pods in it, `pods` says what they are called. Pods known before and not in it are
    * gone from the runtime; one that is in it and was never observed (it could not be looked at yet) still holds its name.
@@ -99,7 +101,11 @@ export type WatchRuntimeEvent =
   | { type: 'stream.opened'; kind: 'cri' | 'containerd' }
   /** No stream can be had from this runtime, or the stream broke; pleg lists by itself until it is opened again. */
   | { type: 'stream.lost'; message: string }
-  | { type: 'runtime.event'; event: RuntimeEvent };
+  | { type: 'runtime.event'; event: RuntimeEvent }
+  /** Told instead of a `runtime.event` where the stream says how it ended and will tell when its record can be read. */
+  | { type: 'runtime.exited'; uid: string; container: ObservedContainer }
+  /** What the agent's own calls have shown: nothing has to be asked for that. */
+  | { type: 'runtime.echo'; echo: RuntimeEcho };
 
 /** runtimeHealth → syncloop. */
 export type HealthReport =

@@ -124,15 +124,16 @@ function containerdEvent(
 }
 
 /** The container whose main process an event is about; `undefined` for an exec. */
-function taskOf(topic: string, bytes: Uint8Array): Pick<RuntimeEvent, 'kind' | 'containerId'> | undefined {
+function taskOf(topic: string, bytes: Uint8Array): Pick<RuntimeEvent, 'kind' | 'containerId' | 'exit'> | undefined {
   switch (topic) {
     case '/tasks/start':
       return { kind: 'started', containerId: TaskStart.decode(bytes).containerId };
     case '/tasks/oom':
       return { kind: 'oom', containerId: TaskOOM.decode(bytes).containerId };
     case '/tasks/exit': {
-      const { containerId, id } = TaskExit.decode(bytes);
-      return id === containerId ? { kind: 'stopped', containerId } : undefined;
+      const { containerId, id, exitStatus: exitCode, exitedAt } = TaskExit.decode(bytes);
+      const exit = exitedAt && { exitCode, finishedAt: exitedAt.getTime() };
+      return id === containerId ? { kind: 'stopped', containerId, exit } : undefined;
     }
     case '/tasks/delete': {
       const { containerId, id } = TaskDelete.decode(bytes);

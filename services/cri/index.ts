@@ -58,6 +58,7 @@ async function sandboxConfig(services: CriServices, pod: DesiredPod, attempt: nu
 /** The effects of a container. Calls that change something go on when their actor is stopped (docs/adr/0005). */
 export function containerSlots(services: CriServices): ContainerSlots {
   const { cri, host, observer, turns, settings, recordStop } = services;
+  const { own } = observer;
   return {
     createContainer: fromPromise(async ({ input: { pod, container, attempt, sandbox, imageRef }, signal }) => {
       const { mounts } = await host.prepareContainer(pod, container, attempt, signal);
@@ -65,13 +66,14 @@ export function containerSlots(services: CriServices): ContainerSlots {
       const forSandbox = await sandboxConfig(services, pod, sandbox.attempt);
       const config = configured(() => containerConfig(pod, container, { attempt, imageRef, image, mounts }, settings));
       const create = () => createContainer(cri, sandbox.id, config, forSandbox, signal);
-      const id = await turns.take('container', create, signal);
-      observer.remember(id, pod.metadata.uid, sandbox.id);
+      const id = await turns.take('container', () => own.during('make', pod.metadata.uid, create), signal);
+      observer.remember(id, pod.metadata, sandbox.id);
       return { id };
     }),
 
     startContainer: fromPromise(async ({ input: { pod, container, id }, signal }) => {
-      await turns.take('container', () => startContainer(cri, id, signal), signal);
+      const start = () => startContainer(cri, id, signal);
+      await turns.take('container', () => own.during('start', id, start), signal);
       const started = await observer.observeContainer(id, signal);
       if (!started) {
         const message = `container ${id} was removed while it was started`;
@@ -84,7 +86,7 @@ export function containerSlots(services: CriServices): ContainerSlots {
     stopContainer: fromPromise(async ({ input: { pod, name, ...stop }, signal }) => {
       const { id, gracePeriodSeconds } = stop;
       await recordStop(pod.metadata.uid, name, stop);
-      await stopContainer(cri, id, gracePeriodSeconds, signal);
+      await own.during('stop', id, () => stopContainer(cri, id, gracePeriodSeconds, signal));
       return await observer.observeContainer(id, signal);
     }),
 
@@ -94,6 +96,7 @@ export function containerSlots(services: CriServices): ContainerSlots {
 
     removeContainer: fromPromise(async ({ input: { id, logPath }, signal }) => {
       await removeContainer(cri, id, signal);
+      observer.removed(id);
       await host.removeContainerLog(id, logPath);
     }),
   };
@@ -112,31 +115,39 @@ function configured<T>(make: () => T): T {
 /** The effects of a pod: those of the runtime here, those of the node by the host. Its facts (`recordEnd`) are not here. */
 export function podSlots(services: CriServices): Omit<PodSlots, 'recordEnd'> {
   const { cri, host, observer, turns } = services;
+  const { own } = observer;
   return {
-    ensureCgroup: fromPromise(({ input: { pod }, signal }) => host.ensureCgroup(pod, signal)),
+    ensureCgroup: fromPromise(({ input: { pod }, signal }) =>
+      turns.take('prepare', () => host.ensureCgroup(pod, signal), signal),
+    ),
     makeDirectories: fromPromise(({ input: { pod }, signal }) => host.makeDirectories(pod, signal)),
     mountVolumes: fromPromise(({ input: { pod }, signal }) => host.mountVolumes(pod, signal)),
 
     runSandbox: fromPromise(async ({ input: { pod, attempt }, signal }) => {
       const config = await sandboxConfig(services, pod, attempt);
-      const id = await turns.take('sandbox', () => runPodSandbox(cri, config, signal), signal);
-      observer.remember(id, pod.metadata.uid);
+      const run = () => runPodSandbox(cri, config, signal);
+      const id = await turns.take('sandbox', () => own.during('make', pod.metadata.uid, run), signal);
+      observer.remember(id, pod.metadata);
       return await observer.observeSandbox(id, signal);
     }),
 
-    stopSandbox: fromPromise(({ input: { id }, signal }) => stopPodSandbox(cri, id, signal)),
+    stopSandbox: fromPromise(async ({ input: { id }, signal }) => {
+      const stop = () => stopPodSandbox(cri, id, signal);
+      await turns.take('teardown', () => own.during('stop', id, stop), signal);
+      observer.sandboxStopped(id);
+    }),
     observePod: fromPromise(({ input, signal }) => observer.observePod(input, signal)),
     releasePod: fromPromise(({ input: { pod, ...ref }, signal }) => host.releasePod(ref, pod, signal)),
 
     removePod: fromPromise(async ({ input: { uid, name, namespace, pod, containers, sandboxes }, signal }) => {
       const ref = { uid, name, namespace };
-      await Promise.all(
-        containers.map(async ({ id, logPath }) => {
-          await removeContainer(cri, id, signal);
-          await host.removeContainerLog(id, logPath);
-        }),
-      );
-      await Promise.all(sandboxes.map(({ id }) => removePodSandbox(cri, id, signal)));
+      const remove = async () => {
+        for (const { id } of containers) await removeContainer(cri, id, signal);
+        for (const { id } of sandboxes) await removePodSandbox(cri, id, signal);
+      };
+      await turns.take('teardown', remove, signal);
+      for (const { id } of [...containers, ...sandboxes]) observer.removed(id);
+      await Promise.all(containers.map(({ id, logPath }) => host.removeContainerLog(id, logPath)));
       await host.removePodData(ref, pod, signal);
     }),
   };

@@ -1,10 +1,18 @@
-import type { ObservedContainer, ObservedPod, ObservedSandbox, RuntimeListing } from '../../machines/runtime.types.ts';
+import type {
+  ObservedContainer,
+  ObservedPod,
+  ObservedSandbox,
+  RuntimeEcho,
+  RuntimeEvent,
+  RuntimeListing,
+} from '../../machines/runtime.types.ts';
 import type { PodRef } from '../../machines/pod/pod.types.ts';
 import type { PodHost } from '../host/host.types.ts';
 import type { Cri } from './client.ts';
 import { isNotFound } from './errors.ts';
 import { ListingBatch } from './listing-batch.ts';
 import { ObservedCache } from './observed-cache.ts';
+import { OwnCalls } from './own-calls.ts';
 import { ContainerState, NamespaceMode, PodSandboxState } from './proto/generated/cri.ts';
 import type { Container, ContainerStatus, PodSandbox, PodSandboxStatus } from './proto/generated/cri.ts';
 import { CONTAINER_STATES, ms, ownerOf, POD_UID } from './owner.ts';
@@ -14,6 +22,8 @@ import { podSandboxStatus } from './verbs/pod-sandbox-status.ts';
 
 /** Longest termination message of one container, bytes (container/runtime.go:MaxContainerTerminationMessageLength). */
 const MAX_MESSAGE_BYTES = 4096;
+/** Exit code of a process that SIGKILL ended. */
+const KILLED = 137;
 
 /**
  * CRI answers as the agent's own view (machines/runtime.types.ts). What cannot change any more is kept by id and state,
@@ -26,6 +36,7 @@ export class Observer {
   readonly #now: () => number;
   readonly #batch: ListingBatch;
   readonly #cache = new ObservedCache();
+  readonly own = new OwnCalls();
 
   /** @param now wall clock, ms */
   constructor(cri: Cri, host: Pick<PodHost, 'terminationMessage'>, now: () => number) {
@@ -37,12 +48,38 @@ export class Observer {
 
   /** The pod that a container or sandbox belongs to, as far as it was seen. */
   podUidOf(id: string): string | undefined {
-    return this.#cache.podUidOf(id);
+    return this.#cache.podOf(id)?.uid;
   }
 
-  /** Tells of a sandbox or container before any listing shows it. */
-  remember(id: string, podUid: string, sandboxId?: string): void {
-    this.#cache.remember(id, { podUid, sandboxId });
+  /**
+   * A container after an end that the stream told in full, some 100 ms before the runtime's record has it. One by SIGKILL
+   * waits for its record: only that says whether it ran out of memory.
+   */
+  ended({ kind, containerId, exit, at }: RuntimeEvent): ObservedContainer | undefined {
+    const running = this.#cache.container(containerId, 'running');
+    if (kind !== 'stopped' || !exit || !running || exit.exitCode === KILLED) return undefined;
+    return { ...running, ...endOf(exit), at };
+  }
+
+  /** A sandbox or container that an own call has made, before any listing shows it. */
+  remember(id: string, { uid, name, namespace }: PodRef, sandboxId?: string): void {
+    this.#cache.remember(id, { pod: { uid, name, namespace }, sandboxId });
+    if (sandboxId !== undefined) this.#tell(id, { containers: [{ id, state: 'created' }] });
+  }
+
+  /** An own call has stopped a sandbox; the runtime lists it until it is removed. */
+  sandboxStopped(id: string): void {
+    this.#tell(id, { sandboxes: [{ id, state: 'notReady' }] });
+  }
+
+  /** An own call has removed a sandbox or container. */
+  removed(id: string): void {
+    this.#tell(id, { gone: [id] });
+  }
+
+  #tell(id: string, shown: Omit<RuntimeEcho, 'pod' | 'at'>, at = this.#now()): void {
+    const pod = this.#cache.podOf(id);
+    if (pod) this.own.tell({ pod, ...shown, at });
   }
 
   /** Everything that the runtime has, in brief: ListPodSandbox and ListContainers. */
@@ -90,9 +127,15 @@ export class Observer {
     return newestFirst(await Promise.all(own.map((container) => this.#observeListed(container, at, signal))));
   }
 
-  /** One container, fresh; `undefined` where the runtime no longer has it. */
+  /** One container, fresh, after an own call; `undefined` where the runtime no longer has it. */
   async observeContainer(id: string, signal: AbortSignal): Promise<ObservedContainer | undefined> {
     const at = this.#now();
+    const container = await this.#observeById(id, at, signal);
+    this.#tell(id, container ? { containers: [{ id, state: container.state }] } : { gone: [id] }, at);
+    return container;
+  }
+
+  async #observeById(id: string, at: number, signal: AbortSignal): Promise<ObservedContainer | undefined> {
     const sandboxId = this.#cache.sandboxOf(id);
     if (sandboxId === undefined) {
       const [listed] = await listContainers(this.#cri, { id }, signal);
@@ -101,9 +144,15 @@ export class Observer {
     return this.#inspect(id, sandboxId, at, signal);
   }
 
-  /** One sandbox, fresh. @throws AgentError `NOT_FOUND` */
+  /** One sandbox, fresh, after an own call. @throws AgentError `NOT_FOUND` */
   async observeSandbox(id: string, signal: AbortSignal): Promise<ObservedSandbox> {
     const at = this.#now();
+    const sandbox = await this.#inspectSandbox(id, at, signal);
+    this.#tell(id, { sandboxes: [{ id, state: sandbox.state }] }, at);
+    return sandbox;
+  }
+
+  async #inspectSandbox(id: string, at: number, signal: AbortSignal): Promise<ObservedSandbox> {
     const sandbox = observedSandbox(await podSandboxStatus(this.#cri, id, signal), at);
     this.#cache.keepSandbox(sandbox);
     return sandbox;
@@ -113,7 +162,7 @@ export class Observer {
     this.#cache.learn(listed);
     const kept = this.#cache.sandbox(listed.id, sandboxState(listed.state));
     if (kept) return { ...kept, at };
-    return ifThere(async () => ({ ...(await this.observeSandbox(listed.id, signal)), at }));
+    return ifThere(() => this.#inspectSandbox(listed.id, at, signal));
   }
 
   async #observeListed(listed: Container, at: number, signal: AbortSignal): Promise<ObservedContainer | undefined> {
@@ -181,11 +230,7 @@ function observedContainer(status: ContainerStatus, sandboxId: string, at: numbe
     state,
     createdAt: ms(status.createdAt),
     startedAt: status.startedAt > 0n ? ms(status.startedAt) : undefined,
-    ...(state === 'exited' && {
-      finishedAt: ms(status.finishedAt),
-      exitCode: status.exitCode,
-      reason: status.reason || (status.exitCode === 0 ? 'Completed' : 'Error'),
-    }),
+    ...(state === 'exited' && endOf({ ...status, finishedAt: ms(status.finishedAt) })),
     message: status.message || undefined,
     image: status.image?.image ?? '',
     imageId: status.imageRef,
@@ -195,6 +240,10 @@ function observedContainer(status: ContainerStatus, sandboxId: string, at: numbe
     gracePeriodSeconds: wholeNumber(grace),
     at,
   };
+}
+
+function endOf({ exitCode, finishedAt, reason }: { exitCode: number; finishedAt: number; reason?: string }) {
+  return { state: 'exited', finishedAt, exitCode, reason: reason || (exitCode === 0 ? 'Completed' : 'Error') } as const;
 }
 
 /** An annotation that somebody else may have written. */

@@ -1,9 +1,10 @@
+import type { PodRef } from '../../machines/pod/pod.types.ts';
 import type { ObservedContainer, ObservedSandbox } from '../../machines/runtime.types.ts';
 import type { Container, PodSandbox } from './proto/generated/cri.ts';
 import { ownerOf } from './owner.ts';
 
 interface Place {
-  podUid: string;
+  pod: PodRef;
   /** Of a container. */
   sandboxId?: string;
 }
@@ -42,13 +43,13 @@ export class ObservedCache {
   }
 
   learn(item: PodSandbox | Container): void {
-    const podUid = ownerOf(item.labels)?.uid;
-    if (podUid === undefined) return;
-    this.remember(item.id, { podUid, sandboxId: 'podSandboxId' in item ? item.podSandboxId : undefined });
+    const pod = ownerOf(item.labels);
+    if (pod === undefined) return;
+    this.remember(item.id, { pod, sandboxId: 'podSandboxId' in item ? item.podSandboxId : undefined });
   }
 
-  podUidOf(id: string): string | undefined {
-    return this.#places.get(id)?.podUid;
+  podOf(id: string): PodRef | undefined {
+    return this.#places.get(id)?.pod;
   }
 
   sandboxOf(id: string): string | undefined {

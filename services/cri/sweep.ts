@@ -24,11 +24,13 @@ export async function sweepRuntime(
     const pod = await observer.observePod(listed, signal);
     for (const { id, logPath } of oldInstances(pod)) {
       await removeContainer(cri, id, signal);
+      observer.removed(id);
       await host.removeContainerLog(id, logPath);
       removed.push(id);
     }
     for (const { id } of emptySandboxes(pod, removed)) {
       await removePodSandbox(cri, id, signal);
+      observer.removed(id);
       removed.push(id);
     }
   }

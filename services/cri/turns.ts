@@ -1,8 +1,11 @@
 import { abortedError } from './errors.ts';
 import { TurnLimit } from './turn-limit.ts';
 
-/** `container`: create or start in a pod that has begun. `sandbox`: begin a pod. */
-export type TurnKind = 'sandbox' | 'container';
+/**
+ * `container`: create or start in a pod that has begun. `sandbox`: begin a pod. `prepare`: make what its sandbox stands on.
+ * `teardown`: stop or remove a sandbox.
+ */
+export type TurnKind = 'container' | 'sandbox' | 'prepare' | 'teardown';
 
 interface Waiting {
   kind: TurnKind;
@@ -31,28 +34,36 @@ export const systemClock: Clock = {
   },
 };
 
+/** Pods that are prepared or being prepared while their sandbox has not begun: a burst is not prepared all at once. */
+const AHEAD = 2;
+/** Sandboxes torn down at a time while pods begin: enough that it goes on, few enough that it hardly holds them up. */
+const TEARDOWN_BESIDE = 1;
+
 /**
  * Bounds how many sandboxes and containers are created and started at a time (docs/adr/0003). Containers go before
  * sandboxes, so that pods that have begun are finished before others begin; within a kind it is first come, first
- * served. A call's own deadline runs from the begin of its turn.
+ * served. Pods are prepared just ahead of their sandbox's turn, and sandboxes are torn down beside, a few at a time. A
+ * call's own deadline runs from the begin of its turn.
  */
 export class Turns {
   readonly #limit: TurnLimit;
   readonly #clock: Clock;
-  readonly #queues: Record<TurnKind, Waiting[]> = { container: [], sandbox: [] };
-  #taken = 0;
+  readonly #teardowns: number;
+  readonly #queues: Record<TurnKind, Waiting[]> = { container: [], sandbox: [], prepare: [], teardown: [] };
+  readonly #taken: Record<TurnKind, number> = { container: 0, sandbox: 0, prepare: 0, teardown: 0 };
   /** Turns that ended a moment ago and are kept for containers. */
   readonly #kept: { cancel(): void }[] = [];
 
   constructor(cores: number, clock: Clock = systemClock) {
     this.#limit = new TurnLimit(cores);
+    this.#teardowns = Math.max(2, cores);
     this.#clock = clock;
   }
 
   /** Calls under way and waiting, for metrics and for explaining a pod. */
   get load(): { limit: number; taken: number; waiting: number } {
     const { container, sandbox } = this.#queues;
-    return { limit: this.#limit.value, taken: this.#taken, waiting: container.length + sandbox.length };
+    return { limit: this.#limit.value, taken: this.#busy, waiting: container.length + sandbox.length };
   }
 
   /**
@@ -66,7 +77,7 @@ export class Turns {
     const began = this.#clock.now();
     let held = true;
     const giveBack = (keep: boolean) => {
-      if (held) this.#giveBack(keep);
+      if (held) this.#giveBack(kind, keep);
       held = false;
     };
     const overdue = this.#clock.after(OVERDUE_MS, () => giveBack(false));
@@ -75,7 +86,7 @@ export class Turns {
     } finally {
       overdue.cancel();
       if (kind === 'sandbox') this.#limit.observe(this.#clock.now() - began, this.#queues.sandbox.length > 0);
-      giveBack(true);
+      giveBack(kind === 'container' || kind === 'sandbox');
     }
   }
 
@@ -100,8 +111,12 @@ export class Turns {
     });
   }
 
-  #giveBack(keep: boolean): void {
-    this.#taken -= 1;
+  get #busy(): number {
+    return this.#taken.container + this.#taken.sandbox;
+  }
+
+  #giveBack(kind: TurnKind, keep: boolean): void {
+    this.#taken[kind] -= 1;
     if (keep) {
       const kept = this.#clock.after(KEEP_MS, () => {
         this.#kept.splice(this.#kept.indexOf(kept), 1);
@@ -113,16 +128,19 @@ export class Turns {
   }
 
   #admit(): void {
-    while (this.#taken < this.#limit.value && this.#queues.container.length > 0) {
+    const { container, sandbox } = this.#queues;
+    while (this.#busy < this.#limit.value && container.length > 0) {
       this.#kept.shift()?.cancel();
       this.#begin('container');
     }
-    while (this.#taken + this.#kept.length < this.#limit.value && this.#queues.sandbox.length > 0)
-      this.#begin('sandbox');
+    while (this.#busy + this.#kept.length < this.#limit.value && sandbox.length > 0) this.#begin('sandbox');
+    while (this.#queues.prepare.length > 0 && this.#taken.prepare + sandbox.length < AHEAD) this.#begin('prepare');
+    const teardowns = this.#busy > 0 ? TEARDOWN_BESIDE : this.#teardowns;
+    while (this.#queues.teardown.length > 0 && this.#taken.teardown < teardowns) this.#begin('teardown');
   }
 
   #begin(kind: TurnKind): void {
-    this.#taken += 1;
+    this.#taken[kind] += 1;
     this.#queues[kind].shift()?.begin();
   }
 }

@@ -4,7 +4,6 @@ import { makePodDirectories, podDirectory, podLogDirectory } from './directories
 import { effect, removeTree } from './effect.ts';
 import { createFactStore } from './facts.ts';
 import type { CgroupSettings, HostLogger, HostPaths, PodHost } from './host.types.ts';
-import { Gate } from './gate.ts';
 import { linkLog, removeDanglingLinks, removeLog } from './logs.ts';
 import { sweepLeftovers } from './sweep.ts';
 import { readTerminationMessage } from './termination-message.ts';
@@ -13,9 +12,9 @@ import { refuseMounted, setUpVolumes, tearDownVolumes } from './volumes/index.ts
 export { isCgroupV2 } from './cgroup/index.ts';
 export { createFactStore } from './facts.ts';
 export { podSourceSlots } from './manifests/index.ts';
+export { podFacts } from './pod-facts.ts';
 export { nodeInfo } from './node-info.ts';
 export { applyOomScoreAdj } from './oom-score.ts';
-export { podFacts } from './pod-facts.ts';
 export { rotateLogs } from './rotate-logs.ts';
 
 /** Of calls that only touch files. */
@@ -24,9 +23,6 @@ const QUICK_MS = 30_000;
 const SLOW_MS = 123_000;
 /** A pod that was being set up this short a time ago is not swept, though the sweep's `keep` may be older than it. */
 const FRESH_MS = 60_000;
-
-/** Pods whose cgroup and directories are made at a time: more only makes the first of a burst wait for the last. */
-const PREPARED_AT_ONCE = 2;
 
 export interface PodHostOptions {
   paths: HostPaths;
@@ -45,7 +41,6 @@ export function createPodHost({ paths, cgroup, logger = { warn: () => undefined 
 } {
   const cgroups = createPodCgroups(cgroup);
   const facts = createFactStore(paths, logger);
-  const gate = new Gate(PREPARED_AT_ONCE);
   const touched = new Map<string, number>();
   const touch = (uid: string) => void touched.set(uid, performance.now());
   const told = new Set<string>();
@@ -56,15 +51,13 @@ export function createPodHost({ paths, cgroup, logger = { warn: () => undefined 
     logDirectory: (pod) => podLogDirectory(paths, pod),
     ensureCgroup(pod, signal) {
       touch(pod.metadata.uid);
-      return gate.run(0, () => effect('ensure pod cgroup', QUICK_MS, signal, () => cgroups.ensure(pod)));
+      return effect('ensure pod cgroup', QUICK_MS, signal, () => cgroups.ensure(pod));
     },
     makeDirectories(pod, signal) {
       touch(pod.metadata.uid);
-      return gate.run(1, () =>
-        effect('make pod directories', QUICK_MS, signal, async () => ({
-          highestLogAttempt: await makePodDirectories(paths, pod),
-        })),
-      );
+      return effect('make pod directories', QUICK_MS, signal, async () => ({
+        highestLogAttempt: await makePodDirectories(paths, pod),
+      }));
     },
     mountVolumes: (pod, signal) => effect('mount volumes', SLOW_MS, signal, (inner) => setUpVolumes(paths, pod, inner)),
     prepareContainer: (pod, container, attempt, signal) =>

@@ -71,6 +71,15 @@ describe('pleg', () => {
         { type: 'list.now' as const },
         { type: 'pod.inspect' as const, uid: 'a' },
         event(run, 'stopped', 'unknown'),
+        {
+          type: 'runtime.echo' as const,
+          echo: {
+            pod: { uid: 'a', name: 'a', namespace: 'default' },
+            containers: [{ id: 'a-app', state: 'running' as const }],
+            at: run.env.now(),
+          },
+        },
+        { type: 'runtime.exited' as const, uid: 'a', container: instance({ state: 'exited', exitCode: 1 }) },
       ],
       outcomes: {
         watchRuntime: [says(openStream), says({ type: 'stream.lost', message: 'gone' }), ok(), fail('UnfilledSlot')],
@@ -105,6 +114,22 @@ describe('pleg', () => {
       maxDepth: 7,
     });
     expectAllTransitionsWalked(report);
+  });
+
+  test('an end told in full is passed on at once; what own calls did is known without a look', () => {
+    const run = settled('a');
+    const container = instance({ state: 'exited', exitCode: 1 });
+    run.send({ type: 'runtime.exited', uid: 'a', container });
+    expect(run.parent.sent).toEqual([{ type: 'runtime.exited', uid: 'a', container }]);
+    const pod = { uid: 'b', name: 'b', namespace: 'default' };
+    run.send({
+      type: 'runtime.echo',
+      echo: { pod, containers: [{ id: 'b-app', state: 'running' }], at: run.env.now() },
+    });
+    run.send(event(run, 'started', 'b-app'));
+    expect(run.pending().map(({ src }) => src)).toEqual(['watchRuntime']);
+    run.send({ ...event(run, 'stopped', 'b-app') });
+    expect(run.pending().map(({ src }) => src)).toEqual(['watchRuntime', 'inspection']);
   });
 
   test('the first listing is told once all of its pods were looked at, or could not be', () => {

@@ -75,6 +75,7 @@ function events(run: Run): PodEvent[] {
   const alive = context.observed.containers.filter((c) => c.state === 'running');
   if (alive.length)
     list.push({ type: 'pod.observed', observed: look(run, { containers: alive.map((c) => exited(c, at)) }) });
+  if (alive[0]) list.push({ type: 'container.exited', container: exited(alive[0], at) });
   return list;
 }
 
@@ -184,7 +185,9 @@ const report = walk(podMachine, {
       'removePod',
     ]),
     'no sandbox is asked for after the end was': (run) => {
-      const ended = run.snapshot.context.termination?.startedAt;
+      const { termination, env } = run.snapshot.context;
+      // Ends are counted in the process's own time, calls by the wall clock.
+      const ended = termination && termination.startedAt + env.now() - env.elapsed();
       const late = calls(run, 'runSandbox').find((c) => ended !== undefined && c.startedAt > ended);
       return late && 'runSandbox after termination';
     },

@@ -12,6 +12,16 @@ export function restarts(pod: DesiredPod, container: Container, ended: ObservedC
   return restartsAfter(container, pod.spec, { exitCode, reason });
 }
 
+/**
+ * Whether an end that only the event stream has told of may be acted on: where the container is run again anyway. Any
+ * other end waits for the runtime's record, which has its reason and message to the full.
+ */
+export function willFollow(facts: { pod: DesiredPod; termination?: object }, ended: ObservedContainer): boolean {
+  const { spec } = facts.pod;
+  const container = [...(spec.initContainers ?? []), ...spec.containers].find(({ name }) => name === ended.name);
+  return facts.termination === undefined && container !== undefined && restarts(facts.pod, container, ended);
+}
+
 /** Image or name differ from those it was made with; another program's container has no hash to differ. */
 export function isChanged(container: Container, { hash }: ObservedContainer): boolean {
   return hash !== '' && hash !== containerHash(container);

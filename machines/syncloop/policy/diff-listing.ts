@@ -1,4 +1,4 @@
-import type { ListedPod, ObservedPod, RuntimeEvent, RuntimeListing } from '../../runtime.types.ts';
+import type { ListedPod, ObservedPod, RuntimeEcho, RuntimeEvent, RuntimeListing } from '../../runtime.types.ts';
 
 /** What a pod was last known to consist of. Times are when looks began, ms since the epoch. */
 export interface KnownPod {
@@ -47,6 +47,35 @@ export function diffListing(
     if (!before || signature(before.pod) !== signature(pod)) changed.push(uid);
   }
   return { known: after, changed };
+}
+
+/** What is known of a pod after an own call's answer; its other objects stay as they were known. */
+export function afterEcho(before: KnownPod | undefined, echo: RuntimeEcho): KnownPod {
+  const { pod, sandboxes = [], containers = [], gone = [], at } = echo;
+  const { uid, name, namespace } = pod;
+  const told = new Set([...sandboxes, ...containers].map(({ id }) => id).concat(gone));
+  const others = <T extends { id: string }>(known: T[] = []) => known.filter(({ id }) => !told.has(id));
+  return {
+    pod: {
+      uid,
+      name,
+      namespace,
+      sandboxes: [...sandboxes, ...others(before?.pod.sandboxes)],
+      containers: [...containers, ...others(before?.pod.containers)],
+    },
+    at: before?.at ?? at,
+    observedAt: before?.observedAt ?? 0,
+  };
+}
+
+/**
+ * Whether what is known already shows what an event tells. States only go forward, so that a known object is at or beyond
+ * the event's state is enough, whenever it was seen; for anything else only a look that began later counts.
+ */
+export function isKnown({ pod, at }: KnownPod, event: RuntimeEvent, now: number): boolean {
+  if (!shows(pod, event)) return false;
+  const isThere = [...pod.sandboxes, ...pod.containers].some(({ id }) => id === event.containerId);
+  return (isThere && event.kind !== 'oom') || isNewer(at, event.at, now);
 }
 
 /** Whether a look that began at `known` is later than one that began at `at`; one in the future does not count. */

@@ -1,7 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import type { ListedPod, RuntimeEvent } from '../../../machines/runtime.types.ts';
 import {
+  afterEcho,
   diffListing,
+  isKnown,
   listedView,
   podOf,
   shows,
@@ -97,6 +99,49 @@ describe('shows', () => {
     ['oom: it was never seen', without, event('oom'), false],
   ])('%s', (_name, view, told, expected) => {
     expect(shows(view, told)).toBe(expected);
+  });
+});
+
+describe('isKnown', () => {
+  const at = (delta: number, kind: RuntimeEvent['kind'], containerId = 'a-app'): RuntimeEvent => ({
+    kind,
+    containerId,
+    at: T0 + delta,
+  });
+  const knownPod = (view: ListedPod) => ({ pod: view, at: T0, observedAt: T0 });
+
+  test.each<[string, ListedPod, RuntimeEvent, boolean]>([
+    ['a start told after it was seen running', pod('a'), at(5, 'started'), true],
+    ['an end told after it was seen ended', pod('a', 'exited'), at(5, 'stopped'), true],
+    ['an end that was not seen', pod('a'), at(5, 'stopped'), false],
+    ['an end of something never seen', pod('a'), at(5, 'stopped', 'new'), false],
+    ['an end of something gone, told before the look', pod('a'), at(-5, 'stopped', 'old'), true],
+    ['running out of memory after the look', pod('a'), at(5, 'oom'), false],
+  ])('%s', (_name, view, told, expected) => {
+    expect(isKnown(knownPod(view), told, T0 + 10)).toBe(expected);
+  });
+});
+
+describe('afterEcho', () => {
+  const echo = { pod: { uid: 'a', name: 'a', namespace: 'default' }, at: T0 + 5 };
+
+  test('an own call makes a pod known, to be looked at in full by the next audit', () => {
+    const after = afterEcho(undefined, { ...echo, sandboxes: [{ id: 's', state: 'ready' }] });
+    expect(after).toEqual({
+      pod: { ...echo.pod, sandboxes: [{ id: 's', state: 'ready' }], containers: [] },
+      at: T0 + 5,
+      observedAt: 0,
+    });
+  });
+
+  test('it changes what it was about and leaves the rest, and when the rest was seen', () => {
+    const before = { pod: pod('a'), at: T0, observedAt: T0 };
+    const after = afterEcho(before, { ...echo, containers: [{ id: 'a-app', state: 'exited' }], gone: ['a-sandbox'] });
+    expect(after).toEqual({
+      pod: { ...pod('a'), ...echo.pod, sandboxes: [], containers: [{ id: 'a-app', state: 'exited' }] },
+      at: T0,
+      observedAt: T0,
+    });
   });
 });
 

@@ -60,7 +60,7 @@ export function watch(rig: Rig) {
     seen.push(event);
     for (const { wanted, done } of waiting) if (wanted(event)) done(event);
   };
-  const logic = watchRuntime(rig.cri, (id) => rig.services.observer.podUidOf(id), Date.now);
+  const logic = watchRuntime(rig.cri, rig.services.observer, Date.now);
   const machine = setup({ actors: { watch: logic } }).createMachine({
     invoke: { src: 'watch', input: {} },
     on: { '*': { actions: ({ event }) => note(event as unknown as WatchRuntimeEvent) } },

@@ -1,3 +1,4 @@
+import type { RuntimeEcho } from '../../../machines/runtime.types.ts';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { PodSandboxConfig } from '../../../services/cri/proto/generated/cri.ts';
 import { runPodSandbox } from '../../../services/cri/verbs/run-pod-sandbox.ts';
@@ -69,6 +70,46 @@ describe('looks at the runtime', () => {
     expect(exited.containers).toMatchObject([{ id, state: 'exited', exitCode: 137 }]);
     expect(exited.at).toBeGreaterThanOrEqual(began);
     expect(exited.containers[0]?.at).toBe(exited.at);
+  });
+
+  test('an end that the stream tells in full is the container as it will be recorded, but for a SIGKILL', async () => {
+    const { rig } = embedded;
+    const { observer } = rig.services;
+    const { id } = await launch(rig, shellPod('sleep 1000'));
+    const end = (exitCode: number) =>
+      observer.ended({ kind: 'stopped', containerId: id, at: 9, exit: { exitCode, finishedAt: 8 } });
+    expect(end(3)).toMatchObject({
+      id,
+      name: 'app',
+      state: 'exited',
+      exitCode: 3,
+      finishedAt: 8,
+      reason: 'Error',
+      at: 9,
+    });
+    expect(end(0)).toMatchObject({ reason: 'Completed' });
+    expect(end(137)).toBeUndefined();
+    expect(observer.ended({ kind: 'stopped', containerId: id, at: 9 })).toBeUndefined();
+    expect(
+      observer.ended({ kind: 'stopped', containerId: 'x', at: 9, exit: { exitCode: 0, finishedAt: 8 } }),
+    ).toBeUndefined();
+  });
+
+  test('own calls tell what they have done, from the sandbox to its removal', async () => {
+    const { rig } = embedded;
+    const { observer } = rig.services;
+    const told: RuntimeEcho[] = [];
+    const unfollow = observer.own.follow((echo) => told.push(echo));
+    const desired = shellPod('sleep 1000');
+    const { id, sandbox } = await launch(rig, desired);
+    await effect(rig.container.stopContainer, { pod: desired, name: 'app', id, gracePeriodSeconds: 0, ...STOP });
+    await effect(rig.pod.stopSandbox, { id: sandbox.id });
+    await effect(rig.container.removeContainer, { id, logPath: '' });
+    unfollow();
+    expect(told.every(({ pod }) => pod.name === desired.metadata.name)).toBe(true);
+    expect(
+      told.map(({ sandboxes, containers, gone }) => gone ?? [...(sandboxes ?? containers ?? [])].map((o) => o.state)),
+    ).toEqual([['ready'], ['created'], ['running'], ['exited'], ['notReady'], [id]]);
   });
 
   test('instances are newest first', async () => {

@@ -67,6 +67,36 @@ describe('turns for creating sandboxes and containers', () => {
     expect(begun).toEqual(['s1', 's2', 'c1']);
   });
 
+  test('pods are prepared just ahead of the turn of their sandbox', async () => {
+    const { begun, ask, end } = rig();
+    for (const name of ['p1', 'p2', 'p3', 'p4']) void ask('prepare', name);
+    await settle();
+    expect(begun).toEqual(['p1', 'p2']);
+    for (const name of ['s1', 's2', 's3']) void ask('sandbox', name);
+    await end('p1');
+    expect(begun).toEqual(['p1', 'p2', 's1', 's2']);
+    await end('p2');
+    expect(begun).toEqual(['p1', 'p2', 's1', 's2', 'p3']);
+  });
+
+  test('sandboxes are torn down as many at a time as there are cores, at least two, and one beside pods that begin', async () => {
+    const { begun, ask, end, clock } = rig();
+    for (const name of ['t1', 't2', 't3', 't4', 't5']) void ask('teardown', name);
+    await settle();
+    expect(begun).toEqual(['t1', 't2']);
+    void ask('container', 'c1');
+    await settle();
+    expect(begun).toEqual(['t1', 't2', 'c1']);
+    await end('t1');
+    expect(begun).toEqual(['t1', 't2', 'c1']);
+    await end('t2');
+    expect(begun).toEqual(['t1', 't2', 'c1', 't3']);
+    await end('c1');
+    clock.advance(25);
+    await settle();
+    expect(begun).toEqual(['t1', 't2', 'c1', 't3', 't4']);
+  });
+
   test('a wait can be given up and passes nothing on', async () => {
     const { begun, ask, end, turns, clock } = rig();
     const giveUp = new AbortController();

@@ -3,10 +3,12 @@ import { Metadata, status } from '@grpc/grpc-js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
 import { describe, expect, test } from '@jest/globals';
 import { createActor, setup } from 'xstate';
+import type { ObservedContainer } from '../../../machines/runtime.types.ts';
 import type { WatchRuntimeEvent } from '../../../machines/syncloop/syncloop.types.ts';
 import type { Cri } from '../../../services/cri/client.ts';
 import { TaskDelete, TaskExit, TaskOOM, TaskStart } from '../../../services/cri/proto/generated/containerd-events.ts';
 import { ContainerEventResponse, ContainerEventType } from '../../../services/cri/proto/generated/cri.ts';
+import { OwnCalls } from '../../../services/cri/own-calls.ts';
 import { watchRuntime } from '../../../services/cri/watch-runtime.ts';
 
 class FakeStream extends EventEmitter {
@@ -19,12 +21,15 @@ class FakeStream extends EventEmitter {
   }
 }
 
+const noEnd = (): ObservedContainer | undefined => undefined;
+
 /** A runtime whose streams the test holds; `opened` tells of each one that is asked for. */
-function rig({ podUidOf = (id: string): string | undefined => `pod-of-${id}` } = {}) {
+function rig({ podUidOf = (id: string): string | undefined => `pod-of-${id}`, ended = noEnd } = {}) {
+  const own = new OwnCalls();
   const asked = new EventEmitter();
   const cri = {
     runtimeRequestTimeoutMs: 1000,
-    socket: '/run/r.sock',
+    socket: '/run/cri.sock',
     call: () => Promise.resolve({}),
     stream: (method: string) => {
       const stream = new FakeStream();
@@ -34,7 +39,7 @@ function rig({ podUidOf = (id: string): string | undefined => `pod-of-${id}` } =
   } as unknown as Cri;
   const seen: WatchRuntimeEvent[] = [];
   const told = new EventEmitter();
-  const machine = setup({ actors: { watch: watchRuntime(cri, podUidOf, () => 42) } }).createMachine({
+  const machine = setup({ actors: { watch: watchRuntime(cri, { podUidOf, ended, own }, () => 42) } }).createMachine({
     invoke: { src: 'watch', input: {} },
     on: {
       '*': {
@@ -49,7 +54,7 @@ function rig({ podUidOf = (id: string): string | undefined => `pod-of-${id}` } =
   const actor = createActor(machine);
   const first = next('getContainerEvents');
   actor.start();
-  return { seen, told, next, first, stop: () => actor.stop() };
+  return { seen, told, next, first, own, stop: () => actor.stop() };
 }
 
 const stopped = (containerId: string, uid = 'uid-1') =>
@@ -148,6 +153,59 @@ describe('the watch of the runtime', () => {
     stop();
   });
 
+  test('an end that the stream tells in full is told at once; what leads to a look is the deletion that follows', async () => {
+    const container = { id: 'c', exitCode: 3 } as ObservedContainer;
+    const asked: unknown[] = [];
+    const { first, next, seen, stop } = rig({
+      ended: ((event: unknown) => {
+        asked.push(event);
+        return container;
+      }) as typeof noEnd,
+    });
+    const stream = await first;
+    const fallback = next('subscribe');
+    stream.fail(status.UNIMPLEMENTED);
+    const exit = TaskExit.fromPartial({ containerId: 'c', id: 'c', exitStatus: 3, exitedAt: new Date(6_999) });
+    const events = await fallback;
+    events.emit('data', envelope('/tasks/exit', TaskExit.encode(exit).finish()));
+    await tick();
+    const event = {
+      kind: 'stopped',
+      containerId: 'c',
+      podUid: 'pod-of-c',
+      at: 7_000,
+      exit: { exitCode: 3, finishedAt: 6_999 },
+    };
+    expect(asked).toEqual([event]);
+    expect(seen.slice(1)).toEqual([{ type: 'runtime.exited', uid: 'pod-of-c', container }]);
+    stop();
+  });
+
+  test('what an own call does is told by its answer, not by the stream; an end that it did not ask for is told', async () => {
+    const { first, own, seen, stop } = rig();
+    const stream = await first;
+    const call = Promise.withResolvers<void>();
+    const starting = own.during('start', 'c1', () => call.promise);
+    stream.emit('data', started('c1'));
+    await tick();
+    stream.emit('data', stopped('c1'));
+    await tick();
+    call.resolve();
+    await starting;
+    const echo = { pod: { uid: 'uid-1', name: 'n', namespace: 'd' }, containers: [], at: 1 };
+    own.tell(echo);
+    stream.emit('data', started('c1'));
+    await tick();
+    expect(seen.slice(1).map((e) => (e.type === 'runtime.event' ? e.event.kind : e.type))).toEqual([
+      'stopped',
+      'runtime.echo',
+      'started',
+    ]);
+    stop();
+    own.tell(echo);
+    expect(seen).toHaveLength(4);
+  });
+
   test('a runtime without any stream is told of once', async () => {
     const { first, next, seen, stop } = rig();
     const stream = await first;
@@ -174,7 +232,7 @@ describe('the watch of the runtime', () => {
     await tick();
     expect(seen.map((e) => (e.type === 'stream.lost' ? e.message : e.type))).toEqual([
       'stream.opened',
-      'GetContainerEvents: the runtime at /run/r.sock is not available: connection lost',
+      'GetContainerEvents: the runtime at /run/cri.sock is not available: connection lost',
       'stream.opened',
       'runtime.event',
     ]);

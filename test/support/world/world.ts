@@ -419,7 +419,13 @@ export class World {
       const send = (event: WatchRuntimeEvent) => !life.dead && sendBack(event);
       if (!this.stream) return void send({ type: 'stream.lost', message: 'this runtime has no event stream' });
       send({ type: 'stream.opened', kind: 'cri' });
-      runtime.onEvent = (event) => send({ type: 'runtime.event', event });
+      runtime.onEvent = (event) => {
+        const container = runtime.containers.get(event.containerId);
+        // Some streams say how a container ended, ahead of the look that the event leads to.
+        if (event.kind === 'stopped' && container?.state === 'exited' && container.exitCode !== 137)
+          send({ type: 'runtime.exited', uid: container.podUid, container: runtime.view(container, event.at) });
+        send({ type: 'runtime.event', event });
+      };
       return () => (runtime.onEvent = undefined);
     });
     const watchManifests = fromCallback<{ type: string }, WatchManifestsInput>(({ sendBack }) => {
