@@ -12,7 +12,14 @@ import { plegMachine } from './pleg.machine.ts';
 import { podSourceMachine } from './pod-source.machine.ts';
 import { passName } from './policy/pass-name.ts';
 import { reconcilePods } from './policy/reconcile-pods.ts';
-import { collect, endsThatCount, without, type ChildOver, type Respawn, type SyncloopContext } from './syncloop.context.ts';
+import {
+  collect,
+  endsThatCount,
+  without,
+  type ChildOver,
+  type Respawn,
+  type SyncloopContext,
+} from './syncloop.context.ts';
 import type { PodEntry, SyncloopEvent, SyncloopInput, SyncloopSlots } from './syncloop.types.ts';
 
 const slots: SyncloopSlots = { openRuntime: slot('openRuntime'), settleEffects: slot('settleEffects') };

@@ -182,6 +182,30 @@ describe('static pods', () => {
   });
 });
 
+test.each<[string, (world: World) => void]>([
+  ['while no agent ran', (world) => void world],
+  ['later', (world) => world.start()],
+])('a pod that had failed under an earlier agent, and was removed %s and put back, runs anew', async (_when, first) => {
+  const world = makeWorld();
+  const manifest = pod('a', { command: ['exit', '1', '100'], spec: { restartPolicy: 'Never' } });
+  world.put(at('a'), manifest);
+  world.start();
+  await world.clock.advance(30_000);
+  world.kill();
+  expect(world.facts.size).toBe(1);
+  first(world);
+  await world.clock.advance(30_000);
+  expect(lines(world, 'container.started')).toHaveLength(1);
+  world.remove(at('a'));
+  if (!world.agent) world.start();
+  await world.clock.advance(30_000);
+  expect([world.facts.size, world.runtime.containers.size]).toEqual([0, 0]);
+  world.put(at('a'), manifest);
+  await world.clock.advance(30_000);
+  expect(lines(world, 'container.started')).toHaveLength(2);
+  sound(world);
+});
+
 describe('a stop that the agent did not live to see the end of', () => {
   const STUBBORN = ['run', 'ignoreTerm'];
   const spec = { terminationGracePeriodSeconds: 30 };
