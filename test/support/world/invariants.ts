@@ -46,9 +46,10 @@ export class Invariants {
     this.#finished.add(uid);
   }
 
-  /** A manifest asks for the pod. */
+  /** A manifest asks for the pod; after nobody did, and with nothing of it left, its life begins anew. */
   wanted(uid: string): void {
-    this.#unwantedAt.delete(uid);
+    const isBack = this.#unwantedAt.delete(uid);
+    if (isBack && ![...this.#runtime.containers.values()].some((c) => c.podUid === uid)) this.#phases.delete(uid);
   }
 
   /** No manifest asks for the pod any more. */
