@@ -1,5 +1,7 @@
+import { write, writeSync } from 'node:fs';
 import pino, { type DestinationStream, type Logger } from 'pino';
 import { AgentError } from '../machines/agent-error.types.ts';
+import { errno } from '../services/host/effect.ts';
 
 export interface LogSettings {
   format: 'text' | 'json';
@@ -23,7 +25,7 @@ const SECRET = ['token', 'password', 'authorization', 'headers', 'auth', 'env', 
  * (`I0102 15:04:05.000000    1234 "message" key="value"`).
  */
 export function createLogger({ format, verbosity, destination }: LogSettings): AgentLogger {
-  const file = destination ? undefined : pino.destination({ dest: 2, sync: false });
+  const file = destination ? undefined : standardError();
   const out = destination ?? file ?? process.stderr;
   const stream = format === 'json' ? out : { write: (line: string) => void out.write(klogLine(line)) };
   const log = pino(
@@ -36,7 +38,46 @@ export function createLogger({ format, verbosity, destination }: LogSettings): A
     },
     stream,
   );
-  return { log, flush: () => file?.flushSync() };
+  return { log, flush: () => file?.end() };
+}
+
+/** Longest backlog of what cannot be written, in bytes; further lines are dropped. */
+const BACKLOG = 1024 * 1024;
+
+/**
+ * Standard error, behind which a full disk or a reader that went away may be: no reason to end, and nowhere to tell it.
+ * What was held back is written with the next line that can be.
+ */
+function standardError() {
+  let held = Buffer.alloc(0);
+  /** Bytes of the write in flight, the first of those that are held. */
+  let flying = 0;
+  let ended = false;
+  const pump = () => {
+    if (flying > 0 || held.length === 0) return;
+    flying = held.length;
+    write(2, held, (error, count) => {
+      flying = 0;
+      if (error || ended) return;
+      held = held.subarray(count);
+      pump();
+    });
+  };
+  return {
+    write(line: string) {
+      if (held.length < BACKLOG) held = Buffer.concat([held, Buffer.from(line)]);
+      pump();
+    },
+    /** Writes what is not on its way yet, at exit. */
+    end() {
+      ended = true;
+      try {
+        for (let rest = held.subarray(flying); rest.length > 0;) rest = rest.subarray(writeSync(2, rest));
+      } catch (error) {
+        if (errno(error) === undefined) throw error;
+      }
+    },
+  };
 }
 
 /** An error as a log has it: no stack for what is expected. */

@@ -86,8 +86,9 @@ function show(agent: ActorRefFrom<typeof syncloopMachine>): void {
   const shown = new Map<string, string>();
   agent.subscribe(({ context }) => {
     for (const { uid, name, namespace, status: now } of Object.values(context.entries)) {
-      const ready = now?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True');
-      const line = `${namespace}/${name} is ${now?.phase ?? 'known'}${ready ? ' and ready' : ''}`;
+      if (!now) continue;
+      const ready = now.conditions?.some((c) => c.type === 'Ready' && c.status === 'True');
+      const line = `${namespace}/${name} is ${now.phase}${ready ? ' and ready' : ''}`;
       if (shown.get(uid) !== line) say(line);
       shown.set(uid, line);
     }

@@ -57,24 +57,34 @@ export function createFactStore(
         const temporary = `${file(key)}.${(writes += 1)}.tmp`;
         const handle = await open(temporary, 'w', 0o600);
         try {
-          await handle.writeFile(JSON.stringify({ version: VERSION, checksum: checksum(facts), facts }));
-          if (durable) await handle.sync();
-        } finally {
-          await handle.close();
+          try {
+            await handle.writeFile(JSON.stringify({ version: VERSION, checksum: checksum(facts), facts }));
+            if (durable) await handle.sync();
+          } finally {
+            await handle.close();
+          }
+          await rename(temporary, file(key));
+        } catch (error) {
+          // On a disk that is full, each try would leave one more.
+          await rm(temporary, { force: true });
+          throw error;
         }
-        await rename(temporary, file(key));
       }),
     remove: (key) =>
       effect('remove facts', DEADLINE_MS, undefined, async () => {
-        await Promise.all([file(key), `${file(key)}.corrupt`].map((path) => rm(path, { force: true })));
+        const own = ((await ifThere(readdir(directory))) ?? []).filter((name) => keyOf(name) === key);
+        await Promise.all(own.map((name) => rm(join(directory, name), { force: true })));
       }),
     list: () =>
       effect('list facts', DEADLINE_MS, undefined, async () => {
         const names = (await ifThere(readdir(directory))) ?? [];
-        return [...new Set(names.flatMap((name) => /^(.+)\.json(?:\.corrupt)?$/.exec(name)?.[1] ?? []))];
+        return [...new Set(names.flatMap((name) => keyOf(name) ?? []))];
       }),
   };
 }
+
+/** Whose facts a file has: whole, set aside, or left half-written by an agent that was killed. */
+const keyOf = (name: string) => /^(.+)\.json(?:\.corrupt|\.\d+\.tmp)?$/.exec(name)?.[1];
 
 function decode(text: string): { facts: Record<string, unknown> } | { problem: string } {
   let stored: { version?: unknown; checksum?: unknown; facts?: unknown } | null;

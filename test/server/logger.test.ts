@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { createLogger } from '../../bin/logger.ts';
 import { AgentError } from '../../machines/agent-error.types.ts';
@@ -65,4 +67,24 @@ test('an expected error has its operation and reason, no stack and no cause', ()
     message: 'gone',
     transient: true,
   });
+});
+
+test('a log that cannot be written, behind which the disk is full, ends no agent', () => {
+  const script = `
+    const { createLogger } = await import(${JSON.stringify(new URL('../../bin/logger.ts', import.meta.url).href)});
+    const { log, flush } = createLogger({ format: 'text', verbosity: 0 });
+    for (let n = 0; n < 20; n += 1) {
+      log.info('a line');
+      await new Promise((done) => setTimeout(done, 5));
+    }
+    flush();
+    console.log('alive');`;
+  const full = openSync('/dev/full', 'w');
+  const run = () =>
+    execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      stdio: ['ignore', 'pipe', full],
+      timeout: 20_000,
+    });
+  expect(run().toString()).toBe('alive\n');
+  closeSync(full);
 });

@@ -255,6 +255,16 @@ describe('logs and leftovers', () => {
 });
 
 describe('facts', () => {
+  test('of a write that was killed half-way are listed, and go with the others of their pod', async () => {
+    const { paths, logger } = await rig();
+    const facts = createFactStore(paths, logger);
+    await facts.write('uid-1', { n: 1 });
+    await writeFile(join(paths.rootDir, 'statelet/facts/uid-2.json.7.tmp'), '{"ver');
+    expect((await facts.list()).sort()).toEqual(['uid-1', 'uid-2']);
+    await facts.remove('uid-2');
+    expect(await readdir(join(paths.rootDir, 'statelet/facts'))).toEqual(['uid-1.json']);
+  });
+
   test('are read as they were written, and a corrupt file is set aside with a warning', async () => {
     const { paths, logger, warnings } = await rig();
     const facts = createFactStore(paths, logger);
