@@ -121,7 +121,7 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
     servers.push(serveReadOnly({ host: config.address, port: config.readOnlyPort, view, log: tell }));
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
     process.once(signal, () => {
-      log.info(`${signal}: draining; containers go on running`);
+      log.info(`${signal}: draining${guest ? '' : '; containers go on running'}`);
       agent.send({ type: 'agent.drain' });
     });
   guest?.show(agent);
