@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { connectCri } from '../services/cri/client.ts';
+import { listPodSandbox } from '../services/cri/verbs/list-pod-sandbox.ts';
 import { startContainerd } from '../test/support/containerd.ts';
 import { alive, allGone, exitsOnce, Folder, live, median, now, tellsTerm, usage } from './pods.ts';
 import { rawBurst, rawRemove, rawStart } from './raw.ts';
@@ -56,6 +57,10 @@ function startAgent(): number {
   });
   daemon = { child, startedAt };
   return startedAt;
+}
+/** Until the runtime has nothing left of what was removed: its clean-up would slow the next measurement. */
+async function cleared(): Promise<void> {
+  while ((await listPodSandbox(cri, {})).length > 0) await sleep(50);
 }
 async function stopAgent(): Promise<void> {
   const { child } = daemon ?? {};
@@ -112,6 +117,19 @@ authorization: { mode: AlwaysAllow }
 `,
 );
 
+/** A signal ends the run; what was started goes with it. */
+let ending: Promise<void> | undefined;
+const end = () => (ending ??= cleanUp());
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+  process.once(signal, () => void end().finally(() => process.exit(130)));
+async function cleanUp(): Promise<void> {
+  await stopAgent();
+  cri.close();
+  await containerd.stop();
+  await access(base);
+  await rm(base, { recursive: true, force: true });
+}
+
 try {
   // The floor: the same pod by the three calls alone, the agent not running.
   const singles: number[] = [];
@@ -150,7 +168,7 @@ try {
       p50 <= 1.15 * rawSingle,
     );
     for (const name of names('start', N)) await folder.remove(name);
-    await allGone('start-');
+    await cleared();
   }
   if (wanted('exit')) {
     const times: number[] = [];
@@ -159,6 +177,7 @@ try {
       const exited = await folder.made(`${name}.x`);
       times.push((await folder.made(`${name}.1`)) - exited);
       await folder.remove(name);
+      await cleared();
     }
     const p50 = median(times);
     row(
@@ -168,7 +187,6 @@ try {
       'raw + 40',
       p50 <= rawRestart + 40,
     );
-    await allGone('exit-');
   }
   if (wanted('stop')) {
     const terms: number[] = [];
@@ -180,13 +198,13 @@ try {
       const at = await folder.remove(name);
       terms.push((await folder.made(`${name}.t`)) - at);
       gones.push((await allGone(`${name}.`, 5)) - at);
+      await cleared();
     }
     row('manifest removed → TERM, p50', undefined, median(terms).toFixed(0), '–', true);
     row('manifest removed → process gone, p50', undefined, median(gones).toFixed(0), '–', true);
   }
   for (const n of [30, PODS]) {
     if (bursts[n] === undefined) continue;
-    await sleep(3000);
     const all = names(`burst${n}`, n);
     const at = now();
     await Promise.all(all.map((name) => folder.put(name, live(name))));
@@ -203,7 +221,7 @@ try {
     row(`burst of ${n}: first process runs`, undefined, first.toFixed(0), '≤ 600', first <= 600);
     if (n === PODS) break;
     for (const name of all) await folder.remove(name);
-    await allGone(`burst${n}-`);
+    await cleared();
   }
   if (bursts[PODS] !== undefined) {
     await readyPods(`burst${PODS}-`, PODS);
@@ -246,7 +264,7 @@ try {
       '–',
       true,
     );
-    await sleep(3000);
+    await cleared();
   }
   if (wanted('cold')) {
     await stopAgent();
@@ -256,8 +274,7 @@ try {
       const at = startAgent();
       times.push((await folder.made(`${name}.0`)) - at);
       await folder.remove(name);
-      await allGone(`${name}.`);
-      await sleep(1500);
+      await cleared();
       await stopAgent();
     }
     const p50 = median(times);
@@ -273,9 +290,5 @@ try {
     `\n| ${cpus().length} cores, containerd, ms | raw CRI calls | statelet | must reach | reached |\n|---|---|---|---|---|\n${rows.join('\n')}`,
   );
 } finally {
-  await stopAgent();
-  cri.close();
-  await containerd.stop();
-  await access(base);
-  await rm(base, { recursive: true, force: true });
+  await end();
 }

@@ -21,11 +21,11 @@ interface InspectionContext extends Omit<InspectionInput, 'events'> {
 const SLOW = 5000;
 /**
  * The runtime's records follow its events within some ms to some hundred, depending on its load; looks are spread over
- * about two seconds, each wait half as long again as the one before, then left to the auditor.
+ * about two seconds, each wait twice as long as the one before, then left to the auditor.
  */
-const FIRST_SETTLE = 8;
-const SETTLE_GROWTH = 1.5;
-const MOST_LOOKS = 12;
+const FIRST_SETTLE = 20;
+const SETTLE_GROWTH = 2;
+const MOST_LOOKS = 8;
 const FIRST_RETRY = 500;
 const LONGEST_RETRY = 10_000;
 

@@ -1,33 +1,35 @@
 /** Calls whose mean latency is one sample. */
 const SAMPLE = 4;
-/** Samples at the normal number of turns between two trials with one more. */
+/** Samples between two trials with one more turn, after one that brought nothing. */
 const TRIAL_EVERY = 8;
-/** Calls that take this many times the normal latency only wait for each other: fewer turns are better. */
-const CROWDED = 4;
-/** Weight of a new sample in the normal latency. */
-const LEARN = 0.25;
+/** One more turn is kept where this many times as many calls end in the same time. */
+const WORTH = 1.1;
+/** Weight of a new sample in what is known of a number of turns. */
+const LEARN = 0.5;
 
 /**
- * How many creations may be under way at once. The normal number is twice the cores, which was best where it was
- * measured. From time to time one more is tried: where the runtime is busy, calls take longer in proportion and the
- * number goes back; where they hardly take longer, the runtime has room and the number grows on, to four times the
- * cores. Where calls take several times as long as they did (a slow disk, a machine with other work), it shrinks, down
- * to two. Only the begin of sandboxes is measured: the dearest step, and what a burst consists of.
+ * How many creations may be under way at once. It begins with the number of cores, so that the first pods of a burst run
+ * soon, and grows by one as long as that ends more calls in the same time, up to four times the cores: where the runtime
+ * has room, it is used; where calls only wait for each other, they are left to follow one another. One more is tried again
+ * from time to time; a runtime that became slow gets fewer. Only the begin of sandboxes is measured: the dearest step, and
+ * what a burst consists of.
  */
 export class TurnLimit {
-  readonly #normal: number;
+  readonly #least: number;
   readonly #most: number;
   #limit: number;
   #sum = 0;
   #count = 0;
-  /** Mean latency at the normal number of turns, ms. */
-  #normalLatency: number | undefined;
-  #untilTrial = TRIAL_EVERY;
+  /** Calls that are still to end before the next sample: they began with another number of turns. */
+  #passing = 0;
+  /** Calls per ms, by the number of turns. */
+  readonly #rate = new Map<number, number>();
+  #untilTrial = 0;
 
   constructor(cores: number) {
-    this.#normal = Math.max(2, 2 * cores);
+    this.#least = Math.max(2, cores);
     this.#most = Math.max(2, 4 * cores);
-    this.#limit = this.#normal;
+    this.#limit = this.#least;
   }
 
   get value(): number {
@@ -41,28 +43,33 @@ export class TurnLimit {
    */
   observe(latencyMs: number, wanted: boolean): void {
     if (!wanted) return;
+    if (this.#passing > 0) {
+      this.#passing -= 1;
+      return;
+    }
     this.#sum += latencyMs;
     this.#count += 1;
     if (this.#count < SAMPLE) return;
-    const mean = this.#sum / this.#count;
+    const step = this.#step(this.#limit / Math.max(1, this.#sum / this.#count));
     this.#sum = 0;
     this.#count = 0;
-    this.#limit = Math.min(this.#most, Math.max(2, this.#limit + this.#step(mean)));
+    if (step !== 0) this.#passing = this.#limit;
+    this.#limit += step;
+    // What was known of it may be of another time; only what comes now is compared with the fewer of just now.
+    if (step > 0) this.#rate.delete(this.#limit);
   }
 
-  #step(mean: number): number {
-    const usual = (this.#normalLatency ??= mean);
-    if (mean > CROWDED * usual) return -1;
-    if (this.#limit < this.#normal) return mean < (CROWDED / 2) * usual ? 1 : 0;
-    if (this.#limit > this.#normal) {
-      // What a runtime without room would need is in proportion to the turns; less than half of that growth is room.
-      const growth = this.#limit / this.#normal - 1;
-      return mean < usual * (1 + growth / 2) ? 1 : -1;
+  #step(sample: number): -1 | 0 | 1 {
+    const known = this.#rate.get(this.#limit) ?? sample;
+    const rate = known + LEARN * (sample - known);
+    this.#rate.set(this.#limit, rate);
+    const before = this.#rate.get(this.#limit - 1);
+    if (this.#limit > this.#least && before !== undefined && rate < WORTH * before) {
+      this.#untilTrial = TRIAL_EVERY;
+      return -1;
     }
-    this.#normalLatency = usual + LEARN * (mean - usual);
-    this.#untilTrial -= 1;
-    if (this.#untilTrial > 0) return 0;
-    this.#untilTrial = TRIAL_EVERY;
-    return 1;
+    if (this.#untilTrial > 0) this.#untilTrial -= 1;
+    else if (this.#limit < this.#most) return 1;
+    return 0;
   }
 }

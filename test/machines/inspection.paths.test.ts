@@ -34,24 +34,24 @@ describe('inspection', () => {
     expect(run.snapshot.status).toBe('done');
   });
 
-  test('an exit that the runtime told of and does not show yet is looked for again within 10 ms', () => {
+  test('an exit that the runtime told of and does not show yet is looked for again within 20 ms', () => {
     const run = start(event('stopped'));
     run.settle('observePod', ok(running));
-    expect(run.untilTimer()).toBe(8);
-    run.advance(8);
+    expect(run.untilTimer()).toBe(20);
+    run.advance(20);
     run.settle('observePod', ok(exited));
     expect(run.snapshot.status).toBe('done');
   });
 
-  test('what the runtime never shows is given up after twelve looks', () => {
+  test('what the runtime never shows is given up after eight looks', () => {
     const run = start(event('started', 'never-seen'));
-    for (let look = 1; look <= 11; look++) {
+    for (let look = 1; look <= 7; look++) {
       run.settle('observePod', ok(running));
       run.advance(run.untilTimer() ?? 0);
     }
     run.settle('observePod', ok(running));
     expect(run.snapshot.status).toBe('done');
-    expect(run.calls).toHaveLength(12);
+    expect(run.calls).toHaveLength(8);
   });
 
   test('a flood of requests during a look leads to one more look', () => {
