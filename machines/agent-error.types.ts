@@ -8,6 +8,8 @@ export interface AgentErrorFields {
   message: string;
   /** True where trying the same call again later can succeed with nothing else changed. */
   transient: boolean;
+  /** How long the other side asks to be left alone, ms (Retry-After). */
+  retryAfterMs?: number;
   cause?: unknown;
 }
 
@@ -15,6 +17,7 @@ export class AgentError extends Error implements AgentErrorFields {
   readonly op: string;
   readonly reason: string;
   readonly transient: boolean;
+  readonly retryAfterMs?: number;
 
   constructor(fields: AgentErrorFields) {
     super(fields.message, { cause: fields.cause });
@@ -22,6 +25,7 @@ export class AgentError extends Error implements AgentErrorFields {
     this.op = fields.op;
     this.reason = fields.reason;
     this.transient = fields.transient;
+    this.retryAfterMs = fields.retryAfterMs;
   }
 
   /** Any thrown value as an AgentError; one that already is stays as it is. */
