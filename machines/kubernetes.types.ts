@@ -18,6 +18,12 @@ import type {
   V1SecurityContext,
   V1ResourceRequirements,
   V1Taint,
+  V1Node,
+  V1NodeAddress,
+  V1NodeCondition,
+  V1NodeStatus,
+  V1Lease,
+  CoreV1Event,
 } from '@kubernetes/client-node';
 
 /** `T` with every `Date` as the RFC 3339 string that JSON carries. */
@@ -44,6 +50,12 @@ export type PodSecurityContext = Wire<V1PodSecurityContext>;
 export type SecurityContext = Wire<V1SecurityContext>;
 export type ResourceRequirements = Wire<V1ResourceRequirements>;
 export type Taint = Wire<V1Taint>;
+export type Node = Wire<V1Node>;
+export type NodeStatus = Wire<V1NodeStatus>;
+export type NodeCondition = Wire<V1NodeCondition>;
+export type NodeAddress = Wire<V1NodeAddress>;
+export type Lease = Wire<V1Lease>;
+export type CoreEvent = Wire<CoreV1Event>;
 
 /**
  * A pod after decoding and defaulting (machines/syncloop/policy/decode-pod.ts): everything that the
