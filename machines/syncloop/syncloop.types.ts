@@ -18,6 +18,11 @@ export interface SourceSet {
    * with its last good manifest: the source keeps it in `pods`.
    */
   problems: { origin: string; message: string }[];
+  /**
+   * What an earlier agent kept, from a source that cannot be reached yet: its pods run, but it has not delivered, so that
+   * nothing is judged absent.
+   */
+  recalled?: true;
 }
 
 export interface SyncloopInput {
