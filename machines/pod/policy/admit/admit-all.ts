@@ -1,7 +1,8 @@
 import type { DesiredPod, PodStatus } from '../../../kubernetes.types.ts';
 import type { ObservedPod } from '../../../runtime.types.ts';
 import type { Admission, AdmissionView } from './admission.types.ts';
-import { admit } from './admit.ts';
+import { judge } from './admit.ts';
+import { holdingsOf, holdingsWith } from './resources-fit.ts';
 
 /**
  * Whether an agent has taken the pod in before, be it this one or one before it: something of it is in the runtime, or its
@@ -30,17 +31,23 @@ export function admitAll(
   const admissions = new Map<string, Admission>();
   const before = pods.filter(isAdmitted);
   for (const { metadata } of before) admissions.set(metadata.uid, { admitted: true });
-  const known = new Set(before.map(({ metadata }) => metadata.uid));
-  let holders = [...active.filter(({ metadata }) => !known.has(metadata.uid)), ...before];
-  for (const pod of pods.filter(({ metadata }) => !known.has(metadata.uid)).toSorted(byAge)) {
-    const admission = admit(pod, { node, active: holders });
+  const judged = pods.filter(({ metadata }) => !admissions.has(metadata.uid)).toSorted(byAge);
+  const uids = new Set(pods.map(({ metadata }) => metadata.uid));
+  const holders = new Map([...active.filter(({ metadata }) => !uids.has(metadata.uid)), ...before].map(byUid));
+  let held = holdingsOf([...holders.values()]);
+  for (const pod of judged) {
+    const admission = judge(pod, node, [...holders.values()], () => held);
     admissions.set(pod.metadata.uid, admission);
     if (!admission.admitted) continue;
-    const { preempt = [] } = admission;
-    holders = [...holders.filter(({ metadata }) => !preempt.includes(metadata.uid)), pod];
+    const gone = (admission.preempt ?? []).flatMap((uid) => holders.get(uid) ?? []);
+    held = holdingsWith(held, pod, gone);
+    for (const { metadata } of gone) holders.delete(metadata.uid);
+    holders.set(...byUid(pod));
   }
   return admissions;
 }
+
+const byUid = (pod: DesiredPod): [string, DesiredPod] => [pod.metadata.uid, pod];
 
 /** By creation; static pods, which have none, are the node's own and come first. */
 function byAge(a: DesiredPod, b: DesiredPod): number {

@@ -4,6 +4,7 @@ import { qosClass } from '../qos.ts';
 import type { Admission, AdmissionView, NodeView, Rejection } from './admission.types.ts';
 import { isCriticalPod } from './critical-pod.ts';
 import { checkPredicates } from './predicates.ts';
+import { holdingsOf, type Holdings } from './resources-fit.ts';
 import { forbiddenSysctl } from './sysctls.ts';
 import { tolerates } from './tolerations.ts';
 
@@ -16,10 +17,15 @@ const MEMORY_PRESSURE_TAINT = { key: 'node.kubernetes.io/memory-pressure', effec
  */
 export function admit(pod: DesiredPod, { node, active }: AdmissionView): Admission {
   const others = active.filter(({ metadata }) => metadata.uid !== pod.metadata.uid);
+  return judge(pod, node, others, () => holdingsOf(others));
+}
+
+/** As `admit`, where the caller keeps count of what the others hold, and the pod is not one of them. */
+export function judge(pod: DesiredPod, node: NodeView, others: readonly DesiredPod[], held: () => Holdings): Admission {
   try {
     const refused = pressureFailure(pod, node) ?? sysctlFailure(pod, node);
     if (refused) return { admitted: false, ...refused };
-    const admission = checkPredicates(pod, node, others);
+    const admission = checkPredicates(pod, node, others, held());
     return admission.admitted && node.shuttingDown ? { admitted: false, ...SHUTTING_DOWN } : admission;
   } catch (error) {
     if (!(error instanceof QuantityError)) throw error;

@@ -5,7 +5,7 @@ import { isCriticalPod } from './critical-pod.ts';
 import { portsAreTaken } from './host-ports.ts';
 import { effectiveLabels, selectsNode } from './node-affinity.ts';
 import { planPreemption } from './preemption.ts';
-import { shortages, type Shortage } from './resources-fit.ts';
+import { shortages, type Holdings, type Shortage } from './resources-fit.ts';
 import { tolerates } from './tolerations.ts';
 
 const AFFINITY = predicate('NodeAffinity', "node(s) didn't match Pod's node affinity/selector");
@@ -18,13 +18,18 @@ const TAINTS = predicate('TaintToleration', "node(s) had taints that the pod did
  * taints (lifecycle/predicate.go:predicateAdmitHandler.Admit). The first failure is told. A critical pod is not refused
  * for resources that other pods can be made to give up.
  *
- * @param others the admitted pods that hold a share of the node
+ * @param others the admitted pods that hold a share of the node, and `held` what that is together
  * @throws QuantityError
  */
-export function checkPredicates(pod: DesiredPod, node: NodeView, others: readonly DesiredPod[]): Admission {
+export function checkPredicates(
+  pod: DesiredPod,
+  node: NodeView,
+  others: readonly DesiredPod[],
+  held: Holdings,
+): Admission {
   const unsupported = systemFailure(pod, node);
   if (unsupported) return { admitted: false, ...unsupported };
-  const short = shortages(pod, node, others);
+  const short = shortages(pod, node, held);
   const failures = otherFailures(pod, node, others);
   const told: Rejection[] = isCriticalPod(pod) ? failures : [...short.map(outOf), ...failures];
   const first = told[0];

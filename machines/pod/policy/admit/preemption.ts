@@ -54,17 +54,18 @@ function held(pod: DesiredPod, resource: string): bigint {
 /** Pods that free it all together, each time the one after which the least is missing. */
 function nearest(pods: readonly DesiredPod[], needs: Needs): DesiredPod[] {
   const chosen: DesiredPod[] = [];
+  const candidates = new Set(pods);
   let left = needs;
-  let candidates = pods;
-  while (left.size > 0 && candidates.length > 0) {
-    const remaining = left;
-    const [best, ...others] = candidates.toSorted(
-      (a, b) => distance(remaining, a) - distance(remaining, b) || byRank(a, b),
-    );
+  while (left.size > 0 && candidates.size > 0) {
+    let best: { pod: DesiredPod; far: number } | undefined;
+    for (const pod of candidates) {
+      const far = distance(left, pod);
+      if (!best || far < best.far || (far === best.far && byRank(pod, best.pod) < 0)) best = { pod, far };
+    }
     if (!best) break;
-    chosen.push(best);
-    candidates = others;
-    left = rest(left, [best]);
+    chosen.push(best.pod);
+    candidates.delete(best.pod);
+    left = rest(left, [best.pod]);
   }
   return chosen;
 }

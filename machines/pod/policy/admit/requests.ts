@@ -43,8 +43,10 @@ function resourceNames({ containers, initContainers = [], resources, overhead = 
 /** spec.resources; a limit stands for the request where no container makes one, as the API has it. */
 function ofWholePod(spec: PodSpec, resource: string): bigint | undefined {
   const { requests, limits } = spec.resources ?? {};
-  const quantity = requests?.[resource] ?? (ofContainers(spec, resource) === 0n ? limits?.[resource] : undefined);
-  return quantity === undefined ? undefined : amountOf(resource, quantity);
+  const own = requests?.[resource];
+  if (own !== undefined) return amountOf(resource, own);
+  const limit = limits?.[resource];
+  return limit !== undefined && ofContainers(spec, resource) === 0n ? amountOf(resource, limit) : undefined;
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { DesiredPod } from '../../../kubernetes.types.ts';
+import type { DesiredPod, PodSpec } from '../../../kubernetes.types.ts';
 import type { NodeView } from './admission.types.ts';
 import { amountOf, podRequests } from './requests.ts';
 
@@ -13,26 +13,48 @@ export interface Shortage {
 /** In the order in which they are told; all others follow by name. */
 const TOLD_FIRST = ['cpu', 'memory', 'ephemeral-storage'];
 
+/** What pods hold of a node together. */
+export interface Holdings {
+  pods: number;
+  amounts: ReadonlyMap<string, bigint>;
+}
+
+/** @throws QuantityError */
+export function holdingsOf(pods: readonly DesiredPod[]): Holdings {
+  const amounts = new Map<string, bigint>();
+  for (const { spec } of pods) add(amounts, spec, 1n);
+  return { pods: pods.length, amounts };
+}
+
+/** Holdings with one more pod, and without those that gave way to it. @throws QuantityError */
+export function holdingsWith(before: Holdings, pod: DesiredPod, gone: readonly DesiredPod[]): Holdings {
+  const amounts = new Map(before.amounts);
+  add(amounts, pod.spec, 1n);
+  for (const { spec } of gone) add(amounts, spec, -1n);
+  return { pods: before.pods + 1 - gone.length, amounts };
+}
+
+function add(amounts: Map<string, bigint>, spec: PodSpec, times: bigint): void {
+  for (const [resource, amount] of podRequests(spec)) {
+    amounts.set(resource, (amounts.get(resource) ?? 0n) + times * amount);
+  }
+}
+
 /**
  * What the node has too little of for one more pod, the number of pods first; empty where it fits
  * (noderesources/fit.go:Fits). What is not asked for is never short, however much is in use.
  *
- * @param others the pods that hold a share already
+ * @param held by the pods that are there already
  * @throws QuantityError
  */
-export function shortages(
-  pod: DesiredPod,
-  { allocatable }: Pick<NodeView, 'allocatable'>,
-  others: readonly DesiredPod[],
-): Shortage[] {
+export function shortages(pod: DesiredPod, { allocatable }: Pick<NodeView, 'allocatable'>, held: Holdings): Shortage[] {
   const capacityOf = (resource: string) => amountOf(resource, allocatable[resource] ?? '0');
-  const usedOf = (resource: string) =>
-    others.reduce((sum, { spec }) => sum + (podRequests(spec).get(resource) ?? 0n), 0n);
+  const usedOf = (resource: string) => held.amounts.get(resource) ?? 0n;
   const counted = [...podRequests(pod.spec)]
     .filter(([resource]) => isCounted(resource, allocatable))
     .sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1))
     .map(([resource, requested]) => ({ resource, requested, used: usedOf(resource), capacity: capacityOf(resource) }));
-  const place = { resource: 'pods', requested: 1n, used: BigInt(others.length), capacity: capacityOf('pods') };
+  const place = { resource: 'pods', requested: 1n, used: BigInt(held.pods), capacity: capacityOf('pods') };
   return [place, ...counted].filter(({ requested, used, capacity }) => requested + used > capacity);
 }
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import type { PodSpec } from '../../../../machines/kubernetes.types.ts';
+import type { DesiredPod, PodSpec } from '../../../../machines/kubernetes.types.ts';
+import type { NodeView } from '../../../../machines/pod/policy/admit/admission.types.ts';
 import { podRequests } from '../../../../machines/pod/policy/admit/requests.ts';
-import { shortages } from '../../../../machines/pod/policy/admit/resources-fit.ts';
+import { holdingsOf, shortages } from '../../../../machines/pod/policy/admit/resources-fit.ts';
 import { QuantityError } from '../../../../machines/pod/policy/quantity.ts';
 import { container } from '../fixtures.ts';
 import { asker, asking, node } from './fixtures.ts';
@@ -80,24 +81,25 @@ describe('what a pod asks of its node', () => {
 });
 
 describe('what the node has too little of', () => {
-  const names = (...args: Parameters<typeof shortages>) => shortages(...args).map(({ resource }) => resource);
+  const short = (pod: DesiredPod, on: NodeView, others: DesiredPod[]) => shortages(pod, on, holdingsOf(others));
+  const names = (...args: Parameters<typeof short>) => short(...args).map(({ resource }) => resource);
 
   test('just what is left fits, and one more does not', () => {
     const others = [asker('o', { cpu: '1500m' })];
-    expect(shortages(asker('p', { cpu: '500m' }), node(), others)).toEqual([]);
-    expect(shortages(asker('p', { cpu: '501m' }), node(), others)).toEqual([
+    expect(short(asker('p', { cpu: '500m' }), node(), others)).toEqual([]);
+    expect(short(asker('p', { cpu: '501m' }), node(), others)).toEqual([
       { resource: 'cpu', requested: 501n, used: 1500n, capacity: 2000n },
     ]);
   });
 
   test('a pod that asks for nothing fits where all is overcommitted', () => {
-    expect(shortages(asker('p'), node(), [asker('o', { cpu: '9', memory: '9Gi' })])).toEqual([]);
+    expect(short(asker('p'), node(), [asker('o', { cpu: '9', memory: '9Gi' })])).toEqual([]);
   });
 
   test('the number of pods is bounded, whatever they ask for', () => {
     const full = node({ allocatable: { pods: '2' } });
-    expect(shortages(asker('p'), full, [asker('a')])).toEqual([]);
-    expect(shortages(asker('p'), full, [asker('a'), asker('b')])).toEqual([
+    expect(short(asker('p'), full, [asker('a')])).toEqual([]);
+    expect(short(asker('p'), full, [asker('a'), asker('b')])).toEqual([
       { resource: 'pods', requested: 1n, used: 2n, capacity: 2n },
     ]);
   });
@@ -123,8 +125,8 @@ describe('what the node has too little of', () => {
     ['a name of Kubernetes’ own is counted', { 'kubernetes.io/x': '1' }, {}, ['kubernetes.io/x']],
     ['a plain name that nobody knows is not', { gold: '1' }, {}, []],
     ['nor one that every object has', { constructor: '1' }, {}, []],
-  ])('%s', (_case, asked, offered, short) => {
-    expect(names(asker('p', asked), node({ allocatable: { pods: '9', ...offered } }), [])).toEqual(short);
+  ])('%s', (_case, asked, offered, expected) => {
+    expect(names(asker('p', asked), node({ allocatable: { pods: '9', ...offered } }), [])).toEqual(expected);
   });
 
   test('the init containers of other pods are counted at their peak', () => {
