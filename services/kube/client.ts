@@ -1,9 +1,10 @@
 import { AgentError } from '../../machines/agent-error.types.ts';
 import { clientCredentials } from './credentials.ts';
-import { apiError, cancelled, tooLate, unavailable, type ApiStatus } from './errors.ts';
-import type { KubeConfig } from './kubeconfig.ts';
+import { apiError, unavailable, type ApiStatus } from './errors.ts';
+import type { KubeConfig } from './kube-config.types.ts';
 import { lineSplitter } from './lines.ts';
 import { rateLimit } from './rate-limit.ts';
+import { beginSpan } from './span.ts';
 import { openPool, type HttpResponse } from './transport.ts';
 
 type Query = Record<string, string | number | boolean | undefined>;
@@ -18,6 +19,7 @@ export interface RequestOptions {
   body?: object;
   /** `application/json` if not given. */
   contentType?: string;
+  /** Cuts a GET; a write goes on to its answer or deadline once its turn has come (docs/adr/0005). */
   signal?: AbortSignal;
   /** Longest time from its turn to the whole answer, ms; 30 s if not given. */
   deadlineMs?: number;
@@ -38,8 +40,7 @@ export interface WatchOptions<T> {
   /** With `timeoutSeconds`; `watch` itself is added. */
   query: Query & { timeoutSeconds: number };
   signal: AbortSignal;
-  /** The server has taken it: what happens from now on is told. */
-  onOpen?: () => void;
+  /** Must not throw. */
   onEvent: (event: WatchEvent<T>) => void;
 }
 
@@ -53,6 +54,8 @@ export interface Kube {
   request<T>(options: RequestOptions): Promise<T>;
   /** Tells what happens until the server ends it, which resolves. @throws as `request`; `Expired` where a list is needed */
   watch<T>(options: WatchOptions<T>): Promise<void>;
+  /** Resolves when no write is under way. */
+  settled(): Promise<void>;
   /** Cuts all that is under way; nothing can be asked any more. */
   close(): void;
 }
@@ -77,6 +80,7 @@ export function connectKube(config: KubeConfig, options: KubeOptions): Kube {
   const prefix = server.pathname.replace(/\/$/, '');
   const credentials = clientCredentials(config);
   const closing = new AbortController();
+  const writes = new Set<Promise<unknown>>();
   const limits = { api: rateLimit(options), events: rateLimit(options.events), none: rateLimit({ qps: -1, burst: 0 }) };
   const pool = openPool(
     {
@@ -110,30 +114,38 @@ export function connectKube(config: KubeConfig, options: KubeOptions): Kube {
     throw apiError(op, response.status, await textOf(response), response.retryAfter);
   };
 
+  const request = async <T>(call: RequestOptions): Promise<T> => {
+    const { op = `${call.method} ${call.path}`, deadlineMs = DEADLINE_MS, turns = 'api' } = call;
+    const span = beginSpan(op, [closing.signal, call.signal]);
+    try {
+      await limits[turns].take(op, span.signal);
+      if (call.method !== 'GET') span.ignore(call.signal);
+      span.limit(deadlineMs, server.host);
+      const work = send(op, { ...call, streaming: false }, span.signal).then(textOf);
+      return parse<T>(op, await Promise.race([work, span.cut]));
+    } catch (error) {
+      throw span.signal.aborted ? span.signal.reason : unavailable(op, server.host, error);
+    } finally {
+      span.end();
+    }
+  };
+
   return {
-    async request<T>(call: RequestOptions) {
-      const { op = `${call.method} ${call.path}`, deadlineMs = DEADLINE_MS, turns = 'api' } = call;
-      const span = begin(op, [closing.signal, call.signal]);
-      try {
-        await limits[turns].take(op, span.signal);
-        span.limit(deadlineMs, server.host);
-        const work = send(op, { ...call, streaming: false }, span.signal).then(textOf);
-        return parse<T>(op, await Promise.race([work, span.cut]));
-      } catch (error) {
-        throw span.signal.aborted ? span.signal.reason : unavailable(op, server.host, error);
-      } finally {
-        span.end();
-      }
+    request<T>(call: RequestOptions) {
+      const answer = request<T>(call);
+      if (call.method === 'GET') return answer;
+      const over: Promise<unknown> = answer.catch(() => undefined).finally(() => writes.delete(over));
+      writes.add(over);
+      return answer;
     },
 
-    async watch<T>({ path, op = `watch ${path}`, query, signal, onOpen, onEvent }: WatchOptions<T>) {
-      const span = begin(op, [closing.signal, signal]);
+    async watch<T>({ path, op = `watch ${path}`, query, signal, onEvent }: WatchOptions<T>) {
+      const span = beginSpan(op, [closing.signal, signal]);
       try {
         span.limit(DEADLINE_MS, server.host);
         const call = { method: 'GET', path, query: { ...query, watch: true }, streaming: true } as const;
         const response = await Promise.race([send(op, call, span.signal), span.cut]);
         span.limit(query.timeoutSeconds * 1000 + OVERDUE_MS, server.host);
-        onOpen?.();
         const split = lineSplitter();
         response.body.setEncoding('utf8');
         for await (const piece of response.body as AsyncIterable<string>)
@@ -146,6 +158,10 @@ export function connectKube(config: KubeConfig, options: KubeOptions): Kube {
       }
     },
 
+    async settled() {
+      while (writes.size > 0) await Promise.all(writes);
+    },
+
     close() {
       closing.abort();
       pool.close();
@@ -154,35 +170,6 @@ export function connectKube(config: KubeConfig, options: KubeOptions): Kube {
 }
 
 type Call = Pick<RequestOptions, 'method' | 'path' | 'query' | 'body' | 'contentType'> & { streaming: boolean };
-
-/** A call's life: ended from outside (`CANCELLED`) or by its deadline. */
-function begin(op: string, outer: (AbortSignal | undefined)[]) {
-  const inner = new AbortController();
-  let timer: NodeJS.Timeout | undefined;
-  const cancel = () => inner.abort(cancelled(op));
-  const cut = new Promise<never>((_resolve, reject) => {
-    inner.signal.addEventListener('abort', () => reject(inner.signal.reason as AgentError), { once: true });
-  });
-  // Also where nobody waits for it any more.
-  cut.catch(() => undefined);
-  for (const signal of outer) {
-    if (signal?.aborted) cancel();
-    signal?.addEventListener('abort', cancel, { once: true });
-  }
-  return {
-    signal: inner.signal,
-    cut,
-    /** Ends it after so long from now, ms, in place of an earlier limit. */
-    limit(ms: number, server: string) {
-      clearTimeout(timer);
-      timer = setTimeout(() => inner.abort(tooLate(op, server, ms)), ms);
-    },
-    end() {
-      clearTimeout(timer);
-      for (const signal of outer) signal?.removeEventListener('abort', cancel);
-    },
-  };
-}
 
 function queryOf(query: Query = {}): string {
   const set = new URLSearchParams();
@@ -204,9 +191,10 @@ function ensureComplete(response: HttpResponse): void {
 function parse<T>(op: string, text: string): T {
   try {
     return JSON.parse(text) as T;
-  } catch (cause) {
+  } catch {
+    // Not the parser's words: they quote the answer.
     const message = `${op}: the API server's answer is not JSON`;
-    throw new AgentError({ op, reason: 'InvalidResponse', message, transient: true, cause });
+    throw new AgentError({ op, reason: 'InvalidResponse', message, transient: true });
   }
 }
 

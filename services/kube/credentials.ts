@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContext } from 'node:tls';
 import { execCredentials } from './exec-plugin.ts';
-import { invalid, type KubeConfig, type Source } from './kubeconfig.ts';
+import { invalid } from './fields.ts';
+import type { KubeConfig, Source } from './kube-config.types.ts';
 
 /** Files are read again when they were read so long ago, ms (client-go transport.NewCachedFileTokenSource). */
 const REREAD_MS = 60_000;

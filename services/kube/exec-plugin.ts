@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { AgentError } from '../../machines/agent-error.types.ts';
-import type { ExecPlugin, KubeConfig } from './kubeconfig.ts';
+import type { ExecPlugin, KubeConfig } from './kube-config.types.ts';
 
 /** What a plugin's ExecCredential has in its status. */
 export interface ExecCredential {

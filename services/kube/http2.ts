@@ -4,14 +4,13 @@ import { authority, type Target } from './dial.ts';
 import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
 
 /** A connection with open streams is asked for a sign of life so often, and given so long for it (client-go's numbers), ms. */
-const PING_EVERY_MS = 30_000;
-const PING_TIMEOUT_MS = 15_000;
+const PINGS = { everyMs: 30_000, timeoutMs: 15_000 };
 
 /** What the server may send before it has to wait for this side: a list of some hundred pods. */
 const WINDOW_BYTES = 4 * 1024 * 1024;
 
 /** All requests on one connection. A server that no longer answers pings has lost it: everything on it fails. */
-export function http2Transport(socket: Socket, target: Target): Transport {
+export function http2Transport(socket: Socket, target: Target, pings = PINGS): Transport {
   const session = connect(`https://${authority(target)}`, {
     createConnection: () => socket,
     settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
@@ -24,7 +23,7 @@ export function http2Transport(socket: Socket, target: Target): Transport {
   session.on('close', end);
   // Its streams are told of the error, each on its own.
   session.on('error', end);
-  keepAlive(session);
+  keepAlive(session, pings);
   return {
     get usable() {
       return usable && !session.closed && !session.destroyed;
@@ -44,17 +43,17 @@ export function http2Transport(socket: Socket, target: Target): Transport {
   };
 }
 
-function keepAlive(session: ClientHttp2Session): void {
+function keepAlive(session: ClientHttp2Session, { everyMs, timeoutMs }: typeof PINGS): void {
   let timeout: NodeJS.Timeout | undefined;
   const every = setInterval(() => {
     if (session.destroyed) return;
-    timeout ??= setTimeout(() => session.destroy(new Error('no answer to a ping')), PING_TIMEOUT_MS).unref();
+    timeout ??= setTimeout(() => session.destroy(new Error('no answer to a ping')), timeoutMs).unref();
     session.ping((error: Error | null) => {
       if (error) return;
       clearTimeout(timeout);
       timeout = undefined;
     });
-  }, PING_EVERY_MS).unref();
+  }, everyMs).unref();
   session.once('close', () => {
     clearInterval(every);
     clearTimeout(timeout);

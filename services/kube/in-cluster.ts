@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { invalid, type KubeConfig } from './kubeconfig.ts';
+import { invalid } from './fields.ts';
+import type { KubeConfig } from './kube-config.types.ts';
 
 /** Where a pod finds its service account. */
 const FOLDER = '/var/run/secrets/kubernetes.io/serviceaccount';

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { connectKube, type Kube, type WatchEvent } from '../../../services/kube/client.ts';
-import type { KubeConfig } from '../../../services/kube/kubeconfig.ts';
+import type { KubeConfig } from '../../../services/kube/kube-config.types.ts';
 import { until } from '../../support/until.ts';
 import { json, makePki, serve, type TestServer } from './server.ts';
 

@@ -1,0 +1,15 @@
+import type { Lease } from '../../../machines/kubernetes.types.ts';
+import type { Kube } from '../client.ts';
+import { HEARTBEAT_MS, leasePath } from './paths.ts';
+
+/** The node's lease. @throws AgentError `NotFound` */
+export function getLease(kube: Kube, nodeName: string, signal?: AbortSignal): Promise<Lease> {
+  return kube.request<Lease>({
+    op: 'get lease',
+    method: 'GET',
+    path: leasePath(nodeName),
+    deadlineMs: HEARTBEAT_MS,
+    turns: 'none',
+    signal,
+  });
+}
