@@ -20,7 +20,11 @@ export function admit(pod: DesiredPod, { node, active }: AdmissionView): Admissi
   return judge(pod, node, others, () => holdingsOf(others));
 }
 
-/** As `admit`, where the caller keeps count of what the others hold, and the pod is not one of them. */
+/**
+ * As `admit`, where the caller keeps count of what the others hold, and the pod is not one of them.
+ *
+ * @param held asked only when it comes to that; an amount in it that cannot be read refuses the pod too
+ */
 export function judge(pod: DesiredPod, node: NodeView, others: readonly DesiredPod[], held: () => Holdings): Admission {
   try {
     const refused = pressureFailure(pod, node) ?? sysctlFailure(pod, node);

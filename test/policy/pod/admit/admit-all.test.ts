@@ -10,7 +10,7 @@ import {
   refusedStatus,
 } from '../../../../machines/pod/policy/admit/refusal.ts';
 import { container, instance, observed, sandbox } from '../fixtures.ts';
-import { asker, node, staticAsker } from './fixtures.ts';
+import { asker, asking, node, staticAsker } from './fixtures.ts';
 
 const at = (minute: number) => ({ creationTimestamp: `2026-01-01T12:${String(minute).padStart(2, '0')}:00Z` });
 const on8088 = { containers: [container('c', { ports: [{ containerPort: 80, hostPort: 8088 }] })] };
@@ -75,6 +75,31 @@ describe('pods that are judged together', () => {
     expect(admissions.get('critical')).toEqual({ admitted: true, preempt: ['victim'] });
     expect(admissions.get('b')).toEqual({ admitted: true });
     expect(admissions.get('c')).toMatchObject({ reason: 'OutOfcpu' });
+  });
+
+  test('a preempted pod’s place is taken by the critical one', () => {
+    const view = { node: node({ allocatable: { pods: '2' } }), active: [asker('victim'), staticAsker('s')] };
+    const pods = [asker('critical', {}, { priority: 2e9 }, at(1)), asker('b', {}, {}, at(2))];
+    const admissions = admitAll(pods, view, () => false);
+    expect(admissions.get('critical')).toEqual({ admitted: true, preempt: ['victim'] });
+    expect(admissions.get('b')).toMatchObject({
+      message: "Node didn't have enough resource: pods, requested: 1, used: 2, capacity: 2",
+    });
+  });
+
+  test('a preempted pod’s ports are free for the next, and it is not preempted twice', () => {
+    const active = [asker('victim', { cpu: '2' }, { ...on8088, initContainers: [asking({ cpu: '2' })] })];
+    const critical = (uid: string, cpu: string, minute: number) => asker(uid, { cpu }, { priority: 2e9 }, at(minute));
+    const pods = [critical('first', '2', 1), asker('b', {}, on8088, at(2)), critical('second', '1', 3)];
+    const admissions = admitAll(pods, { node: node(), active }, () => false);
+    expect(admissions.get('first')).toEqual({ admitted: true, preempt: ['victim'] });
+    expect(admissions.get('b')).toEqual({ admitted: true });
+    expect(admissions.get('second')).toMatchObject({ reason: 'UnexpectedAdmissionError' });
+  });
+
+  test('a pod is not in its own way', () => {
+    const pod = asker('p', { cpu: '2' });
+    expect(admitted([pod], { active: [pod] })).toEqual([['p']]);
   });
 
   test('a pod that is known to be active already is counted once', () => {

@@ -76,6 +76,22 @@ describe('the pods that go for a critical one', () => {
       ['both'],
     ],
     [
+      'one that serves both needs by half rather than one that leaves one of them almost whole',
+      [
+        asker('one', { cpu: '1', memory: '100' }),
+        asker('half', { cpu: '500m', memory: '500' }),
+        asker('rest', { cpu: '500m', memory: '500' }),
+      ],
+      [short('cpu', 1000n), short('memory', 1000n)],
+      ['half', 'rest'],
+    ],
+    [
+      'a best effort pod stays where a burstable one gives its place too',
+      [asker('e'), asker('b', { cpu: '1' })],
+      [short('pods', 1n), short('cpu', 500n)],
+      ['b'],
+    ],
+    [
       'two needs may take two pods',
       [asker('cpu', { cpu: '1' }), asker('memory', { memory: '1Mi' })],
       [short('cpu', 900n), short('memory', MEMORY)],

@@ -19,6 +19,11 @@ describe('what a pod asks of its node', () => {
       { cpu: 1250n, memory: 2024n },
     ],
     ['a limit where no request is made', { containers: [asking({}, {}, { cpu: '300m' })] }, { cpu: 300n }],
+    [
+      'a limit of anything else where no request is made',
+      { containers: [asking({}, {}, { 'hugepages-2Mi': '2Mi' })] },
+      { 'hugepages-2Mi': 2n << 20n },
+    ],
     ['its own request rather than its limit', { containers: [asking({ cpu: '1m' }, {}, { cpu: '1' })] }, { cpu: 1n }],
     [
       'the largest init container, resource by resource',
