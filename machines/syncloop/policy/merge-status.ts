@@ -1,0 +1,154 @@
+import type { Container, ContainerStatus, DesiredPod, PodCondition, PodStatus } from '../../kubernetes.types.ts';
+import { restartsAfter } from '../../pod/policy/pod-phase.ts';
+import { sameJson } from '../../pod/policy/same-json.ts';
+
+/** Condition types that the node's agent alone writes (facts/pod-conditions.tsv). */
+const OWN_CONDITIONS = [
+  'PodResizePending',
+  'PodResizeInProgress',
+  'PodReadyToStartContainers',
+  'Initialized',
+  'Ready',
+  'ContainersReady',
+  'PodScheduled',
+  'AllContainersRestarting',
+];
+const DISRUPTION_TARGET = 'DisruptionTarget';
+
+/** Fields of a pod's status that the node's agent alone writes; what others wrote beside them stays. */
+const OWN_FIELDS = [
+  'observedGeneration',
+  'phase',
+  'conditions',
+  'message',
+  'reason',
+  'hostIP',
+  'hostIPs',
+  'podIP',
+  'podIPs',
+  'initContainerStatuses',
+  'containerStatuses',
+  'ephemeralContainerStatuses',
+] as const satisfies readonly (keyof PodStatus)[];
+
+/** A condition type that others than the node's agent write (readiness gates, controllers). */
+export function isForeignCondition({ type }: { type: string }): boolean {
+  return !OWN_CONDITIONS.includes(type);
+}
+
+export function isTerminal(status: PodStatus | undefined): boolean {
+  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+/**
+ * The status that the API is to have, from the one that it has and the one that the agent has made
+ * (status/status_manager.go:mergePodStatus, updateStatusInternal, checkContainerStateTransition).
+ */
+export function mergeStatus(pod: DesiredPod, api: PodStatus | undefined, wanted: PodStatus): PodStatus {
+  const others = Object.entries(api ?? {}).filter(([key]) => !(OWN_FIELDS as readonly string[]).includes(key));
+  const phase = isTerminal(api) ? pick(api, 'phase', 'reason', 'message') : pick(wanted, 'phase', 'reason', 'message');
+  const containers = (list: 'initContainerStatuses' | 'containerStatuses', specs: readonly Container[] = []) => {
+    const statuses = wanted[list]?.map((status) => mergeContainer(pod, specs, find(api?.[list], status.name), status));
+    return statuses && { [list]: statuses };
+  };
+  const { reason: _reason, message: _message, ...own } = wanted;
+  return {
+    ...own,
+    ...Object.fromEntries(others),
+    ...phase,
+    ...newest(wanted.observedGeneration, api?.observedGeneration),
+    ...containers('initContainerStatuses', pod.spec.initContainers),
+    ...containers('containerStatuses', pod.spec.containers),
+    conditions: mergeConditions(api, wanted, isTerminal(phase)),
+  };
+}
+
+/** Whether the API's status says what another does; what is unset and what is empty are the same on the wire. */
+export function sameStatus(a: PodStatus | undefined, b: PodStatus | undefined): boolean {
+  return sameJson(withoutUnset(a ?? {}), withoutUnset(b ?? {}));
+}
+
+function pick(status: PodStatus | undefined, ...fields: ('phase' | 'reason' | 'message')[]): PodStatus {
+  return Object.fromEntries(fields.flatMap((field) => (status?.[field] ? [[field, status[field]]] : [])));
+}
+
+const newest = (a = 0, b = 0) => (a || b ? { observedGeneration: Math.max(a, b) } : {});
+
+const find = <T extends { name: string }>(list: readonly T[] | undefined, name: string) =>
+  list?.find((item) => item.name === name);
+
+/** An end that is known stays: nothing that never runs again comes back, and no end becomes an unknown one (B078). */
+function mergeContainer(
+  pod: DesiredPod,
+  specs: readonly Container[],
+  api: ContainerStatus | undefined,
+  wanted: ContainerStatus,
+): ContainerStatus {
+  const ended = api?.state?.terminated;
+  const spec = find(specs, wanted.name);
+  if (!api || !ended || !spec) return wanted;
+  const end = wanted.state?.terminated;
+  if (end) return end.reason === 'ContainerStatusUnknown' && !isOtherInstance(api, wanted) ? api : wanted;
+  // An init container runs again in a new sandbox, unless the pod never gets one.
+  const mayRunAgain =
+    restartsAfter(spec, pod.spec, ended) ||
+    (find(pod.spec.initContainers, wanted.name) && pod.spec.restartPolicy !== 'Never');
+  return mayRunAgain ? wanted : api;
+}
+
+const isOtherInstance = (api: ContainerStatus, wanted: ContainerStatus) =>
+  wanted.restartCount > api.restartCount ||
+  (wanted.containerID !== undefined && wanted.containerID !== '' && wanted.containerID !== api.containerID);
+
+/** Others' conditions as the API has them, then the agent's own. */
+function mergeConditions(api: PodStatus | undefined, wanted: PodStatus, terminal: boolean): PodCondition[] {
+  const before = api?.conditions ?? [];
+  const stamped = (condition: PodCondition) =>
+    stamp(
+      condition,
+      before.find(({ type }) => type === condition.type),
+    );
+  const made = wanted.conditions ?? [];
+  // It is told together with the end, and others may have said it before (an eviction by the API).
+  const disrupted = terminal && !isTerminal(api) ? made.filter(({ type }) => type === DISRUPTION_TARGET) : [];
+  const foreign = before.filter(
+    (condition) => isForeignCondition(condition) && !disrupted.some(({ type }) => type === condition.type),
+  );
+  const own = made.filter((condition) => !isForeignCondition(condition));
+  return [
+    ...foreign,
+    ...disrupted.map(stamped),
+    ...own.map((condition) => stamped(terminal ? notReady(condition) : condition)),
+  ];
+}
+
+function notReady(condition: PodCondition): PodCondition {
+  const isReadiness = condition.type === 'Ready' || condition.type === 'ContainersReady';
+  return isReadiness && condition.status !== 'False' ? { ...condition, status: 'False' } : condition;
+}
+
+/** The time of a transition changes with the status alone, and never goes back (B081). */
+function stamp(condition: PodCondition, api: PodCondition | undefined): PodCondition {
+  if (!api) return condition;
+  const { lastTransitionTime: was } = api;
+  const at = condition.lastTransitionTime;
+  const stays = was && (api.status === condition.status || !at || Date.parse(was) > Date.parse(at));
+  return {
+    ...condition,
+    ...newest(condition.observedGeneration, api.observedGeneration),
+    ...(stays && { lastTransitionTime: was }),
+  };
+}
+
+/** Without what a server shows of fields that are not set: `lastProbeTime: null`, empty texts and lists. */
+function withoutUnset(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutUnset);
+  if (typeof value !== 'object' || value === null) return value;
+  const isSet = ([, item]: [string, unknown]) =>
+    item !== null && item !== undefined && item !== '' && !(Array.isArray(item) && item.length === 0);
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(isSet)
+      .map(([key, item]) => [key, withoutUnset(item)]),
+  );
+}
