@@ -3,6 +3,7 @@ import type { DesiredPod } from '../kubernetes.types.ts';
 import type { podMachine } from '../pod/pod.machine.ts';
 import type { PodRef } from '../pod/pod.types.ts';
 import type { ObservedPod } from '../runtime.types.ts';
+import type { clusterMachine } from './cluster.machine.ts';
 import type { housekeepingMachine } from './housekeeping.machine.ts';
 import type { plegMachine } from './pleg.machine.ts';
 import type { PodEntry, SourceName, SyncloopEvent, SyncloopInput } from './syncloop.types.ts';
@@ -27,10 +28,17 @@ export interface SyncloopContext extends SyncloopInput {
   pleg?: ActorRefFrom<typeof plegMachine>;
   housekeeping?: ActorRefFrom<typeof housekeepingMachine>;
   failures: number;
+  /** How many times each pod was refused. */
+  refusals: Record<string, number>;
+  cluster?: ActorRefFrom<typeof clusterMachine>;
+  /** What the API server's side was told last. */
+  toldEntries: Record<string, PodEntry>;
+  toldReady: boolean;
 }
 
 export type ChildOver = { type: `xstate.${'done' | 'error'}.actor.${string}`; actorId: string; error?: unknown };
-export type Respawn = { type: 'child.respawn'; id: string };
+/** Delayed: a child is made again; a refused pod is judged again. */
+export type Respawn = { type: 'child.respawn'; id: string } | { type: 'pod.judge'; uid: string };
 
 /** The record without one key. */
 export const without = <T>(record: Record<string, T>, key: string): Record<string, T> => {
@@ -55,11 +63,11 @@ export function collect(
 ): Partial<SyncloopContext> {
   switch (event.type) {
     case 'source.set': {
-      const { source, pods, problems } = event;
+      const { source, pods, problems, recalled } = event;
       return {
         desired: { ...context.desired, [source]: pods },
         problems: { ...context.problems, [source]: problems },
-        delivered: context.delivered.includes(source) ? context.delivered : [...context.delivered, source],
+        delivered: recalled ? context.delivered : [...new Set([...context.delivered, source])],
       };
     }
     case 'runtime.observed': {

@@ -1,32 +1,24 @@
 import { assign, emit, enqueueActions, setup, stopChild } from 'xstate';
 import { AgentError } from '../agent-error.types.ts';
 import type { EventHappened } from '../agent.types.ts';
-import type { DesiredPod } from '../kubernetes.types.ts';
 import { logRotationMachine } from '../node/log-rotation.machine.ts';
 import { runtimeHealthMachine } from '../node/runtime-health.machine.ts';
 import { podMachine } from '../pod/pod.machine.ts';
-import type { ObservedPod } from '../runtime.types.ts';
 import { slot } from '../slot.types.ts';
 import { housekeepingMachine } from './housekeeping.machine.ts';
 import { plegMachine } from './pleg.machine.ts';
 import { podSourceMachine } from './pod-source.machine.ts';
+import { clusterMachine } from './cluster.machine.ts';
+import { entryNews } from './policy/entry-news.ts';
+import { nodeViewOf } from './policy/node-view.ts';
 import { passName } from './policy/pass-name.ts';
-import { reconcilePods } from './policy/reconcile-pods.ts';
-import {
-  collect,
-  endsThatCount,
-  without,
-  type ChildOver,
-  type Respawn,
-  type SyncloopContext,
-} from './syncloop.context.ts';
-import type { PodEntry, SyncloopEvent, SyncloopInput, SyncloopSlots } from './syncloop.types.ts';
+import { reconcile, sourcesReady } from './syncloop.reconcile.ts';
+import { collect, without, type ChildOver, type Respawn, type SyncloopContext } from './syncloop.context.ts';
+import type { SyncloopEvent, SyncloopInput, SyncloopSlots } from './syncloop.types.ts';
 
 const slots: SyncloopSlots = { openRuntime: slot('openRuntime'), settleEffects: slot('settleEffects') };
 const podId = (uid: string) => `pod.${uid}`;
 const uidOf = (id: string) => id.slice('pod.'.length);
-const sourcesReady = ({ sources, delivered, listedAt }: SyncloopContext) =>
-  listedAt !== undefined && sources.length > 0 && sources.every(({ source }) => delivered.includes(source));
 export const syncloopSetup = setup({
   types: {
     context: {} as SyncloopContext,
@@ -41,6 +33,7 @@ export const syncloopSetup = setup({
     housekeeping: housekeepingMachine,
     logRotation: logRotationMachine,
     podSource: podSourceMachine,
+    cluster: clusterMachine,
     ...slots,
   },
   delays: {
@@ -56,18 +49,31 @@ export const syncloopSetup = setup({
     hasActor: ({ context, event }) => event.type === 'runtime.observed' && event.pod.uid in context.pods,
     isPod: ({ event }) => event.type === 'child.respawn' && event.id.startsWith('pod.'),
     isSource: ({ event }) => event.type === 'child.respawn' && event.id.endsWith('Source'),
+    isCluster: ({ event }) => event.type === 'child.respawn' && event.id === 'cluster',
+    hasCluster: ({ context }) => context.cluster !== undefined,
     isListed: ({ context }) => context.listedAt !== undefined,
   },
   actions: {
-    record: emit(({ event }) => event as EventHappened),
+    record: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'event.happened') return;
+      enqueue.emit(event);
+      enqueue(() => context.cluster?.send({ type: 'event.record', event: event.event }));
+    }),
     collect: assign(({ context, event }) => collect(context, event)),
     succeed: assign({ failures: 0 }),
     fail: assign(({ context }) => ({ failures: context.failures + 1 })),
     spawnSource: assign(({ context, spawn, self }, id: string) => {
       const source = context.sources.find((s) => `${s.source}Source` === id);
       const { env, nodeName } = context;
-      if (source) spawn('podSource', { id, input: { env, parent: self, nodeName, ...source } });
+      if (source && source.source !== 'api')
+        spawn('podSource', { id, input: { env, parent: self, nodeName, ...source } });
       return {};
+    }),
+    spawnCluster: assign(({ context, spawn, self }) => {
+      const { env, nodeName, settings } = context;
+      if (!settings.cluster) return {};
+      const input = { env, parent: self, nodeName, settings: settings.cluster };
+      return { cluster: spawn('cluster', { id: 'cluster', input }) };
     }),
     spawnWatcher: assign(({ context: { env, settings }, spawn, self }, id: string) => {
       const base = { env, parent: self };
@@ -93,7 +99,8 @@ export const syncloopSetup = setup({
     }),
     /** Children stop with their waits and reads; a mutating call in flight is not cut, its end is awaited. */
     dismissAll: enqueueActions(({ enqueue, self }) => {
-      for (const id of Object.keys(self.getSnapshot().children)) if (id !== 'settleEffects') enqueue(stopChild(id));
+      for (const id of Object.keys(self.getSnapshot().children))
+        if (id !== 'settleEffects' && id !== 'cluster') enqueue(stopChild(id));
       enqueue.assign({ pods: {}, pleg: undefined, housekeeping: undefined });
     }),
     passToPod: ({ context, event }) => {
@@ -124,94 +131,54 @@ export const syncloopSetup = setup({
     listNow: ({ context }) => context.pleg?.send({ type: 'list.now' }),
     /** Brings the set of pod actors in line with what is desired and observed. */
     reconcile: enqueueActions(({ context, enqueue, self }) => {
-      const plan = reconcilePods({ ...context, sourcesReady: sourcesReady(context) });
-      // While the runtime is unhealthy nothing new begins; what is no longer wanted is told so at once, and starts nothing more.
-      const isPaused = context.health === 'unhealthy';
-      let { entries } = context;
-      const spawnPod = (
-        entry: PodEntry,
-        pod: DesiredPod | undefined,
-        observed: ObservedPod,
-        predecessorUid?: string,
-      ) => {
-        entries = { ...entries, [entry.uid]: entry };
-        const { uid, name, namespace } = entry;
-        const input = {
-          env: context.env,
-          parent: self,
-          pod,
-          uid,
-          name,
-          namespace,
-          observed,
-          keptStops: context.stops[uid],
-          predecessorUid,
-          networkReady: context.health === 'healthy' || context.health === 'unknown',
-          settings: { ...context.settings.pod, runtimeName: context.runtimeName },
-        };
-        enqueue.assign(({ context: { pods }, spawn }) => ({
-          pods: { ...pods, [uid]: spawn('pod', { id: podId(uid), input }) },
-        }));
-      };
-      for (const uid of plan.remove) {
-        const { again: _dropped, ...entry } = entries[uid] as PodEntry;
-        entries = { ...entries, [uid]: { ...entry, ending: true } };
+      const { changes, told, spawns, events, judgeAgain, keep } = reconcile(context);
+      enqueue.assign(changes);
+      for (const { uid, event } of told) {
         const pod = context.pods[uid];
-        if (pod) enqueue.sendTo(pod, { type: 'pod.removed' });
+        if (pod) enqueue.sendTo(pod, event);
       }
-      for (const { uid, pod, source } of plan.update) {
-        entries = { ...entries, [uid]: { ...(entries[uid] as PodEntry), pod, source } };
-        const actor = context.pods[uid];
-        if (actor) enqueue.sendTo(actor, { type: 'pod.desired', pod });
-      }
-      for (const { uid, pod, source, predecessorUid, again, ending = false } of isPaused ? [] : plan.add) {
-        const { name, namespace } = pod.metadata;
-        if (again) entries = { ...entries, [uid]: { ...(entries[uid] as PodEntry), again: { pod, source } } };
-        else {
-          const empty = { uid, name, namespace, sandboxes: [], containers: [], at: context.listedAt ?? 0 };
-          const entry = {
-            uid,
-            name,
-            namespace,
-            source,
-            pod,
-            status: context.ended[uid],
-            ending,
-            released: false,
-            waitsFor: predecessorUid,
-            ...(ending && { again: { pod, source } }),
-          };
-          spawnPod(
-            entry,
-            entry.status ? { ...pod, status: entry.status } : pod,
-            context.observed[uid] ?? empty,
-            predecessorUid,
-          );
-        }
-      }
-      for (const { uid, observed } of isPaused ? [] : plan.orphans) {
-        const { name, namespace } = observed;
-        spawnPod({ uid, name, namespace, ending: true, released: false }, undefined, observed);
-      }
-      for (const uid of plan.freed) {
-        const passed = passName(entries, uid);
-        ({ entries } = passed);
-        const pod = passed.next === undefined ? undefined : context.pods[passed.next];
-        if (pod) enqueue.sendTo(pod, { type: 'predecessor.gone' });
-      }
-      if (entries !== context.entries) enqueue.assign({ entries });
-      if (sourcesReady(context)) enqueue.assign({ ended: endsThatCount(context, entries) });
-      if (sourcesReady(context) && context.housekeeping) {
-        const keep = [
-          ...new Set([
-            ...Object.keys(entries),
-            ...Object.keys(context.observed),
-            ...context.listed.map(({ uid }) => uid),
-          ]),
-        ];
-        enqueue.sendTo(context.housekeeping, { type: 'housekeeping.keep', keep });
-      }
+      for (const { uid, ...input } of spawns)
+        enqueue.assign(({ context: { pods }, spawn }) => ({
+          pods: { ...pods, [uid]: spawn('pod', { id: podId(uid), input: { ...input, uid, parent: self } }) },
+        }));
+      for (const event of events) enqueue.raise({ type: 'event.happened', event });
+      for (const { uid, delayMs } of judgeAgain) enqueue.raise({ type: 'pod.judge', uid }, { delay: delayMs });
+      if (keep && context.housekeeping) enqueue.sendTo(context.housekeeping, { type: 'housekeeping.keep', keep });
     }),
+    /** A pod that was refused is new once more; its refusals are remembered. */
+    forgetRefusal: assign(({ context }, uid: string) =>
+      context.entries[uid]?.refused ? { entries: without(context.entries, uid) } : {},
+    ),
+    /** Tells the API server's side what became of the pods, each that changed. */
+    tellCluster: enqueueActions(({ context, enqueue }) => {
+      const { cluster, entries, toldEntries } = context;
+      if (!cluster) return;
+      if (sourcesReady(context) && !context.toldReady) {
+        enqueue(() => cluster.send({ type: 'sources.ready' }));
+        enqueue.assign({ toldReady: true });
+      }
+      if (entries === toldEntries) return;
+      enqueue(() => {
+        for (const event of entryNews(toldEntries, entries)) cluster.send(event);
+      });
+      enqueue.assign({ toldEntries: entries });
+    }),
+    passHealthToCluster: ({ context, event }) => {
+      if (event.type === 'health.changed') context.cluster?.send(event);
+    },
+    learnNode: assign(({ context, event }) =>
+      event.type === 'node.known' ? { node: nodeViewOf(event.node, context.node) } : {},
+    ),
+    logProblem: emit(({ event }) => ({
+      type: 'event.happened' as const,
+      event: {
+        type: 'Warning' as const,
+        reason: 'EventNotRecorded',
+        message: event.type === 'recorder.problem' ? event.message : '',
+      },
+    })),
+    loseCluster: assign({ cluster: undefined }),
+    drainCluster: ({ context }) => context.cluster?.send({ type: 'cluster.drain' }),
     markReleased: assign(({ context }, uid: string) => {
       const entry = context.entries[uid];
       return entry ? { entries: { ...context.entries, [uid]: { ...entry, released: true } } } : {};

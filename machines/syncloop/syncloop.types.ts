@@ -2,9 +2,11 @@ import type { AgentEnv, EventHappened } from '../agent.types.ts';
 import type { DesiredPod, PodStatus } from '../kubernetes.types.ts';
 import type { LogRotationSettings } from '../node/log-rotation.types.ts';
 import type { KeptStops } from '../pod/container.types.ts';
+import type { NodeView } from '../pod/policy/admit/admission.types.ts';
 import type { PodRef, PodReport, PodSettings } from '../pod/pod.types.ts';
 import type { ObservedContainer, ObservedPod, RuntimeEcho, RuntimeEvent, RuntimeListing } from '../runtime.types.ts';
 import type { Slot } from '../slot.types.ts';
+import type { ClusterReport, ClusterSettings } from './cluster.types.ts';
 
 export type SourceName = 'file' | 'http' | 'api';
 
@@ -38,13 +40,11 @@ export interface SyncloopInput {
    */
   sources: SourceSettings[];
   settings: SyncloopSettings;
+  /** The node as pods are judged against it when they come; what the API server has of it comes in later. */
+  node: NodeView;
 }
 
-export interface SourceSettings {
-  source: 'file' | 'http';
-  location: string;
-  periodMs: number;
-}
+export type SourceSettings = { source: 'file' | 'http'; location: string; periodMs: number } | { source: 'api' };
 
 export interface SyncloopSettings {
   pod: PodSettings;
@@ -58,6 +58,8 @@ export interface SyncloopSettings {
   /** Runtime back-off while paused, ms (kubelet: 100 doubling to 5000). */
   pauseInitialMs: number;
   pauseMaxMs: number;
+  /** Undefined without an API server. */
+  cluster?: ClusterSettings;
 }
 
 /** pleg → syncloop. */
@@ -134,6 +136,7 @@ export type SyncloopEvent =
   | PlegReport
   | HealthReport
   | PodReport
+  | ClusterReport
   /** SIGTERM: stop acting, let effects in flight end, leave containers running. */
   | { type: 'agent.drain' };
 
@@ -154,6 +157,8 @@ export interface PodEntry {
   waitsFor?: string;
   /** Came again under the same UID while it was ending; started when the old one is gone. */
   again?: { pod: DesiredPod; source: SourceName };
+  /** Not taken in: it has a status that says why, and no actor. */
+  refused?: true;
 }
 
 export interface SyncloopSlots {
