@@ -1,0 +1,282 @@
+import { createServer } from 'node:https';
+import type { Server } from 'node:https';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { mkdir, writeFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { TLSSocket } from 'node:tls';
+import { Api } from './api.ts';
+import { Authority } from './certificates.ts';
+import { approve, bootstrap, runControllers } from './controllers.ts';
+import { control } from './control.ts';
+import { ApiError } from './errors.ts';
+import { Faults } from './faults.ts';
+import type { Asked, Fault } from './faults.ts';
+import { answerPath, answerVerb, authorize } from './handler.ts';
+import { kubeconfig } from './kubeconfig.ts';
+import type { KubeObject } from './objects.ts';
+import { listAt, textAt } from './objects.ts';
+import { resourceNamed } from './resources.ts';
+import { route } from './route.ts';
+import { bind, signApproved } from './subresources.ts';
+import type { Parts } from './subresources.ts';
+import { Tokens } from './tokens.ts';
+import { ANONYMOUS } from './users.ts';
+import type { User } from './users.ts';
+import { streamWatch } from './watch-response.ts';
+
+export interface ApiServerOptions {
+  /** Holds the authority, certificates and kubeconfigs; what is there is taken. */
+  directory: string;
+  host?: string;
+  /** 0 (the default) takes a free one. */
+  port?: number;
+  /** Static bearer tokens. */
+  tokens?: Readonly<Record<string, User>>;
+  /** Time between bookmarks, ms. */
+  bookmarkMs?: number;
+  /** Kubelets' certificate requests are approved as they come. */
+  approveNodes?: boolean;
+}
+
+/** One request that was answered. */
+export interface Served extends Asked {
+  code: number;
+  at: number;
+}
+
+const JOURNAL = 10_000;
+
+/** An API server with its store in memory, over HTTPS. Faults: `faults`, `cutWatches`, `outage`, `compact`. */
+export class ApiServer {
+  readonly api: Api;
+  readonly faults = new Faults();
+  /** The newest requests that were answered, oldest first. */
+  readonly journal: Served[] = [];
+  readonly directory: string;
+  readonly #options: ApiServerOptions;
+  readonly #parts: Parts;
+  #server: Server | undefined;
+  #port: number;
+  #stopControllers: () => void = () => undefined;
+  readonly #watches = new Set<() => void>();
+  #pem = { cert: '', key: '' };
+
+  private constructor(options: ApiServerOptions, authority: Authority) {
+    this.#options = options;
+    this.directory = options.directory;
+    this.#port = options.port ?? 0;
+    const now = () => Date.now() + this.faults.skewMs;
+    this.api = new Api(now);
+    this.#parts = { api: this.api, authority, tokens: new Tokens(this.api.store, now) };
+  }
+
+  static async start(options: ApiServerOptions): Promise<ApiServer> {
+    await mkdir(options.directory, { recursive: true });
+    const authority = await Authority.open(options.directory);
+    const server = new ApiServer(options, authority);
+    const pair = await authority.server('apiserver', [
+      ...new Set([options.host ?? '127.0.0.1', '127.0.0.1', 'localhost', 'kubernetes.default.svc']),
+    ]);
+    server.#pem = { cert: pair.certificate, key: pair.key };
+    await server.up();
+    server.#stopControllers = runControllers(server.api, authority.certificate);
+    server.api.store.watch(
+      'certificates.k8s.io/',
+      0,
+      ({ object, type }) => type !== 'DELETED' && server.#onRequest(object),
+    );
+    bootstrap(server.api);
+    return server;
+  }
+
+  get url(): string {
+    return `https://${this.#options.host ?? '127.0.0.1'}:${this.#port}`;
+  }
+
+  /** Writes `<name>.kubeconfig` for a new client certificate and answers its path. */
+  async user(name: string, username: string, groups: readonly string[]): Promise<string> {
+    const { authority } = this.#parts;
+    const path = join(this.directory, `${name}.kubeconfig`);
+    const credentials = await authority.client(name, username, groups);
+    await writeFile(path, kubeconfig(this.url, authority.certificate, name, credentials), { mode: 0o600 });
+    return path;
+  }
+
+  /** A kubeconfig that may do everything. */
+  admin(): Promise<string> {
+    return this.user('admin', 'kubernetes-admin', ['system:masters']);
+  }
+
+  /** A kubelet's kubeconfig. */
+  node(name: string): Promise<string> {
+    return this.user(name, `system:node:${name}`, ['system:nodes']);
+  }
+
+  /** Binds a pod to a node, as a scheduler does. */
+  bind(namespace: string, name: string, node: string): void {
+    bind(
+      this.api,
+      { resource: resourceNamed('pods'), namespace, name, subresource: 'binding' },
+      { target: { name: node } },
+    );
+  }
+
+  /** Ends every watch that is open, as a server that rolls or a proxy in between does. */
+  cutWatches(): void {
+    for (const cut of [...this.#watches]) cut();
+  }
+
+  /** Watches that begin before now get 410. */
+  compact(): void {
+    this.api.store.compact();
+  }
+
+  /** Connections are refused until `up`. What is stored stays. */
+  async down(): Promise<void> {
+    const server = this.#server;
+    this.#server = undefined;
+    if (!server) return;
+    const closed = new Promise((resolve) => server.close(resolve));
+    server.closeAllConnections();
+    await closed;
+  }
+
+  async up(): Promise<void> {
+    if (this.#server) return;
+    const server = createServer(
+      { ...this.#pem, ca: this.#parts.authority.certificate, requestCert: true, rejectUnauthorized: false },
+      (message, response) => {
+        void this.#serve(message, response);
+      },
+    );
+    server.keepAliveTimeout = 120_000;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(this.#port, this.#options.host ?? '127.0.0.1', () => resolve());
+    });
+    this.#port = (server.address() as AddressInfo).port;
+    this.#server = server;
+  }
+
+  /** Away for so long. */
+  async outage(ms: number): Promise<void> {
+    await this.down();
+    await sleep(ms);
+    await this.up();
+  }
+
+  async close(): Promise<void> {
+    this.#stopControllers();
+    await this.down();
+  }
+
+  async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const asked: Asked = { verb: '', resource: '', username: '', path: message.url ?? '' };
+    try {
+      await this.#answer(message, response, asked);
+    } catch (error) {
+      const failure =
+        error instanceof ApiError
+          ? error
+          : new ApiError(500, 'InternalError', `Internal error occurred: ${String(error)}`);
+      if (!(error instanceof ApiError)) console.error(error);
+      send(response, failure.status.code, failure.status);
+    }
+    this.journal.push({ ...asked, code: response.statusCode, at: Date.now() });
+    if (this.journal.length > JOURNAL) this.journal.shift();
+  }
+
+  async #answer(message: IncomingMessage, response: ServerResponse, asked: Asked): Promise<void> {
+    const body = await text(message);
+    const user = this.#user(message);
+    const url = new URL(message.url ?? '/', this.url);
+    Object.assign(asked, { username: user.username, verb: 'get', path: url.pathname });
+    if (url.pathname.startsWith('/control/')) return send(response, 200, control(this, user, url.pathname, body));
+    const where = route(message.method ?? '', url);
+    if (!where) return send(response, 200, answerPath(url.pathname, user, this.#parts));
+    const { plural } = where.target.resource;
+    Object.assign(asked, {
+      verb: where.verb,
+      resource: where.target.subresource ? `${plural}/${where.target.subresource}` : plural,
+    });
+    const faults = this.faults.strike(asked);
+    await before(faults, message);
+    if (message.socket.destroyed) return;
+    const request = { ...where, message, response, user, body };
+    authorize(request, this.#parts);
+    if (where.verb === 'watch') return this.#watch(request);
+    const { code, body: answer } = answerVerb(request, this.#parts, (token, audiences) =>
+      this.#bearer(token, audiences),
+    );
+    if (faults.some((fault) => fault.drop === 'after')) message.socket.destroy();
+    else send(response, code, answer);
+  }
+
+  #watch(request: Parameters<typeof streamWatch>[0]): void {
+    const cut = streamWatch(request, this.#parts, this.#options.bookmarkMs ?? 60_000);
+    this.#watches.add(cut);
+    request.response.on('close', () => this.#watches.delete(cut));
+  }
+
+  #user(message: IncomingMessage): User {
+    const [scheme, token = ''] = (message.headers.authorization ?? '').split(' ');
+    const socket = message.socket as TLSSocket;
+    const subject = socket.getPeerCertificate().subject as { CN?: string; O?: string | string[] } | undefined;
+    if (subject && !socket.authorized) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
+    if (subject?.CN) return { username: subject.CN, groups: [...[subject.O ?? []].flat(), 'system:authenticated'] };
+    if (scheme !== 'Bearer') return ANONYMOUS;
+    const user = this.#bearer(token);
+    if (!user) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
+    return user;
+  }
+
+  #bearer(token: string, audiences?: readonly string[]) {
+    const known = this.#options.tokens?.[token];
+    if (known) return { ...known, groups: [...new Set([...known.groups, 'system:authenticated'])] };
+    return this.#parts.tokens.user(token, audiences);
+  }
+
+  #onRequest(csr: KubeObject): void {
+    setImmediate(() => {
+      const decided = listAt(csr, 'status.conditions');
+      if (decided.some((c) => c['type'] === 'Approved') && !textAt(csr, 'status.certificate'))
+        void signApproved(this.#parts, csr).catch((error: unknown) => console.error(error));
+      else if (!decided.length && this.#options.approveNodes && textAt(csr, 'spec.signerName').includes('kubelet'))
+        approve(this.api, csr);
+    });
+  }
+}
+
+function send(response: ServerResponse, code: number, body: object | string): void {
+  if (response.destroyed) return;
+  const payload = typeof body === 'string' ? body : JSON.stringify(body);
+  const type = typeof body === 'string' ? 'text/plain' : 'application/json';
+  const retry =
+    typeof body === 'object' && (body as { details?: { retryAfterSeconds?: number } }).details?.retryAfterSeconds;
+  response.writeHead(code, {
+    'Content-Type': type,
+    'Content-Length': Buffer.byteLength(payload),
+    ...(retry && { 'Retry-After': String(retry) }),
+  });
+  response.end(payload);
+}
+
+async function text(message: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of message) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString();
+}
+
+/** What a fault does before the request is looked at. */
+async function before(faults: readonly Fault[], message: IncomingMessage): Promise<void> {
+  for (const { delayMs, status, drop } of faults) {
+    if (delayMs) await sleep(delayMs);
+    if (drop === 'before') message.socket.destroy();
+    if (status) {
+      const { code, reason, message: told = `fault: ${reason}`, retryAfterSeconds } = status;
+      throw new ApiError(code, reason, told, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds });
+    }
+  }
+}
