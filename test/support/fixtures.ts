@@ -1,6 +1,7 @@
 import { AgentError } from '../../machines/agent-error.types.ts';
 import type { Container, DesiredPod, PodSpec } from '../../machines/kubernetes.types.ts';
 import type { ContainerSettings, CurrentSandbox } from '../../machines/pod/container.types.ts';
+import type { NodeView } from '../../machines/pod/policy/admit/admission.types.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../../machines/runtime.types.ts';
 
 /** Where every test's wall clock begins, ms since the epoch. */
@@ -86,4 +87,22 @@ export function agentError(
     message: over.message ?? `${reason} happened`,
     transient: over.transient ?? true,
   });
+}
+
+/** A node of two cores and a gigabyte with nothing against any pod. */
+export function nodeView(over: Partial<NodeView> = {}): NodeView {
+  return {
+    name: 'n1',
+    labels: { 'kubernetes.io/hostname': 'n1', 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' },
+    taints: [],
+    operatingSystem: 'linux',
+    architecture: 'amd64',
+    allocatable: { cpu: '2', memory: '1Gi', 'ephemeral-storage': '10Gi', 'hugepages-2Mi': '0', pods: '110' },
+    supplementalGroupsPolicy: true,
+    pressure: [],
+    kernelVersion: '6.1.0-18-amd64',
+    allowedUnsafeSysctls: [],
+    shuttingDown: false,
+    ...over,
+  };
 }

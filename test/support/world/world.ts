@@ -23,6 +23,7 @@ import type {
 import { decodeManifest } from '../../../machines/syncloop/policy/decode-pod.ts';
 import { syncloopMachine } from '../../../machines/syncloop/syncloop.machine.ts';
 import type { PlegSlots, WatchRuntimeEvent } from '../../../machines/syncloop/syncloop.types.ts';
+import { nodeView } from '../fixtures.ts';
 import { VirtualClock } from './clock.ts';
 import { Invariants } from './invariants.ts';
 import { Random } from './random.ts';
@@ -165,6 +166,7 @@ export class World {
       input: {
         env: { now: life.now, elapsed: () => this.clock.elapsed, random: this.random.next },
         nodeName: NODE,
+        node: nodeView(),
         ended: Object.fromEntries(this.facts),
         stops: this.#keptStops(),
         sources: [{ source: 'file', location: '/manifests', periodMs: 20_000 }],

@@ -1,23 +1,7 @@
-import type { NodeView } from '../../../../machines/pod/policy/admit/admission.types.ts';
 import type { Container, DesiredPod, PodSpec } from '../../../../machines/kubernetes.types.ts';
 import { container, pod } from '../fixtures.ts';
 
-export function node(more: Partial<NodeView> = {}): NodeView {
-  return {
-    name: 'n1',
-    labels: { 'kubernetes.io/hostname': 'n1', 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' },
-    taints: [],
-    operatingSystem: 'linux',
-    architecture: 'amd64',
-    allocatable: { cpu: '2', memory: '1Gi', 'ephemeral-storage': '10Gi', 'hugepages-2Mi': '0', pods: '110' },
-    supplementalGroupsPolicy: true,
-    pressure: [],
-    kernelVersion: '6.1.0-18-amd64',
-    allowedUnsafeSysctls: [],
-    shuttingDown: false,
-    ...more,
-  };
-}
+export { nodeView as node } from '../../../support/fixtures.ts';
 
 /** A container that asks for this much. */
 export function asking(
