@@ -115,7 +115,7 @@ export const podWriterMachine = setup({
         case 'status.unwanted':
           return after(context, { wanted: undefined });
         case 'node.changed':
-          return after(context, { nodeUid: event.uid });
+          return event.uid === context.nodeUid ? {} : after(context, { nodeUid: event.uid });
         case 'api.pod':
           return heard(context, event.heard, event.pod);
       }
