@@ -11,6 +11,7 @@ import { isDict } from './objects.ts';
 import type { Dict, KubeObject } from './objects.ts';
 import { openapiDocument, openapiIndex } from './openapi.ts';
 import { applyPatch } from './patch.ts';
+import { decodeProtobuf } from './protobuf.ts';
 import { apiVersion } from './resources.ts';
 import { review } from './reviews.ts';
 import type { Authenticate } from './reviews.ts';
@@ -26,7 +27,7 @@ export interface Request extends Route {
   message: IncomingMessage;
   response: ServerResponse;
   user: User;
-  body: string;
+  body: Buffer;
 }
 
 /** Answers what is no resource: health, version, discovery, OpenAPI. */
@@ -128,7 +129,12 @@ export function answerVerb(request: Request, parts: Parts, authenticate: Authent
       const type = request.message.headers['content-type'] ?? '';
       return warned(
         200,
-        api.update(target, 'patch', (current) => applyPatch(current, request.body, type, target.resource.model), call),
+        api.update(
+          target,
+          'patch',
+          (current) => applyPatch(current, request.body.toString(), type, target.resource.model),
+          call,
+        ),
       );
     }
     case 'delete': {
@@ -208,9 +214,10 @@ function deleted({ resource, name }: Target, { metadata }: KubeObject): Dict {
 
 function bodyOf({ body, message }: Request): Dict {
   const type = message.headers['content-type'] ?? 'application/json';
+  if (type.includes('vnd.kubernetes.protobuf')) return decodeProtobuf(body);
   let parsed: unknown;
   try {
-    parsed = type.includes('yaml') ? parseYaml(body) : JSON.parse(body);
+    parsed = type.includes('yaml') ? parseYaml(body.toString()) : JSON.parse(body.toString());
   } catch (error) {
     throw badRequest(`the object provided is unrecognized (${type}): ${String(error)}`);
   }
@@ -221,6 +228,6 @@ function bodyOf({ body, message }: Request): Dict {
 /** DeleteOptions of the body, or of the query. */
 function deleteOptions(request: Request): DeleteOptions {
   const grace = request.query.get('gracePeriodSeconds');
-  const options: DeleteOptions = request.body ? bodyOf(request) : {};
+  const options: DeleteOptions = request.body.length ? bodyOf(request) : {};
   return grace === null ? options : { ...options, gracePeriodSeconds: Number(grace) };
 }

@@ -108,9 +108,26 @@ const wrong = (path: string, value: unknown, type: string) =>
     `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof value} into Go struct field ${path} of type ${type}`,
   );
 
+/** Strings that the API shows though they are empty; others are left out, as are empty lists and maps (Go's omitempty). */
+const KEPT_EMPTY = new Set([
+  'CoreV1Event.reportingComponent',
+  'CoreV1Event.reportingInstance',
+  'V1ContainerStatus.image',
+  'V1ContainerStatus.imageID',
+  'V1GRPCAction.service',
+  'V1HostPathVolumeSource.type',
+  'V1PersistentVolumeClaimSpec.storageClassName',
+]);
+
+function isLeftOut(type: string, { name, shape }: Field, value: unknown): boolean {
+  if (value === null || value === undefined) return true;
+  if (value === '') return type !== 'V1NodeSystemInfo' && !KEPT_EMPTY.has(`${type}.${name}`);
+  return (shape === 'list' || shape === 'map') && typeof value === 'object' && !Object.keys(value).length;
+}
+
 /**
  * The object as the API server's decoder sees it: fields that the type does not have are dropped and told in `unknown`
- * (dotted paths), nulls are dropped, and a value of another JSON type is refused with 400.
+ * (dotted paths), nulls and what Go leaves out when empty are dropped, and a value of another JSON type is refused with 400.
  */
 export function decode(type: string, value: unknown, path = '', unknown: string[] = []): Dict {
   if (!isDict(value)) throw wrong(path || type, value, type);
@@ -120,7 +137,7 @@ export function decode(type: string, value: unknown, path = '', unknown: string[
     const here = path ? `${path}.${name}` : name;
     const known = fields.get(name);
     if (!known) unknown.push(here);
-    else if (inner !== null && inner !== undefined) result[name] = decodeField(known, inner, here, unknown);
+    else if (!isLeftOut(type, known, inner)) result[name] = decodeField(known, inner, here, unknown);
   }
   return result;
 }

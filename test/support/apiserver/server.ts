@@ -189,11 +189,12 @@ export class ApiServer {
   }
 
   async #answer(message: IncomingMessage, response: ServerResponse, asked: Asked): Promise<void> {
-    const body = await text(message);
-    const user = this.#user(message);
+    const body = await read(message);
+    const user = impersonated(this.#user(message), message);
     const url = new URL(message.url ?? '/', this.url);
     Object.assign(asked, { username: user.username, verb: 'get', path: url.pathname });
-    if (url.pathname.startsWith('/control/')) return send(response, 200, control(this, user, url.pathname, body));
+    if (url.pathname.startsWith('/control/'))
+      return send(response, 200, control(this, user, url.pathname, body.toString()));
     const where = route(message.method ?? '', url);
     if (!where) return send(response, 200, answerPath(url.pathname, user, this.#parts));
     const { plural } = where.target.resource;
@@ -263,10 +264,20 @@ function send(response: ServerResponse, code: number, body: object | string): vo
   response.end(payload);
 }
 
-async function text(message: IncomingMessage): Promise<string> {
+/** `kubectl --as`: whoever may do everything may act as another. */
+function impersonated(user: User, { headers }: IncomingMessage): User {
+  const username = headers['impersonate-user'];
+  if (typeof username !== 'string') return user;
+  if (!user.groups.includes('system:masters'))
+    throw new ApiError(403, 'Forbidden', `users "${username}" is forbidden: cannot impersonate`);
+  const groups = [headers['impersonate-group'] ?? []].flat();
+  return { username, groups: [...groups, 'system:authenticated'] };
+}
+
+async function read(message: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of message) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString();
+  return Buffer.concat(chunks);
 }
 
 /** What a fault does before the request is looked at. */

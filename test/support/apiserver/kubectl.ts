@@ -1,0 +1,53 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
+
+/** Whether this machine has a `kubectl`. */
+export const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+
+export interface Ran {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Longest run of one kubectl command, ms. */
+const PATIENCE_MS = 25_000;
+
+/** The real kubectl with a kubeconfig; its cache lies beside that file. `run` answers stdout and throws what kubectl said. */
+export class Kubectl {
+  readonly kubeconfig: string;
+
+  constructor(kubeconfig: string) {
+    this.kubeconfig = kubeconfig;
+  }
+
+  /** Runs a command, however it ends. `input` is its standard input. */
+  try(args: readonly string[], input = ''): Promise<Ran> {
+    const common = ['--kubeconfig', this.kubeconfig, '--cache-dir', join(dirname(this.kubeconfig), 'cache')];
+    return new Promise((resolve) => {
+      const child = execFile('kubectl', [...common, ...args], { timeout: PATIENCE_MS }, (error, stdout, stderr) => {
+        resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr });
+      });
+      child.stdin?.end(input);
+    });
+  }
+
+  async run(...args: string[]): Promise<string> {
+    const { code, stdout, stderr } = await this.try(args);
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${code}\n${stdout}${stderr}`);
+    return stdout;
+  }
+
+  /** An object, or a list, as JSON. */
+  async get<T = Record<string, unknown>>(...args: string[]): Promise<T> {
+    return JSON.parse(await this.run('get', ...args, '-o', 'json')) as T;
+  }
+
+  /** Creates objects from their JSON. */
+  async create(...objects: object[]): Promise<string> {
+    const list = { apiVersion: 'v1', kind: 'List', items: objects };
+    const { code, stdout, stderr } = await this.try(['create', '-f', '-'], JSON.stringify(list));
+    if (code !== 0) throw new Error(`kubectl create: ${code}\n${stdout}${stderr}`);
+    return stdout;
+  }
+}
