@@ -6,7 +6,7 @@ export interface ApiStatus {
   code?: number;
   reason?: string;
   message?: string;
-  details?: { retryAfterSeconds?: number };
+  details?: { retryAfterSeconds?: number; causes?: { field?: string }[] };
 }
 
 /** Reasons that Kubernetes gives to codes that come without one (apimachinery/pkg/api/errors:NewGenericServerResponse). */
@@ -29,12 +29,22 @@ const REASONS: Record<number, string> = {
   504: 'Timeout',
 };
 
+/** What apiserver calls otherwise in places and versions. */
+function reasonOf(code: number, status: ApiStatus | undefined): string {
+  const reason = status?.reason || (REASONS[code] ?? (code >= 500 ? 'InternalError' : 'Unknown'));
+  if (reason === 'Gone') return 'Expired';
+  // A patch that names another UID than the object's: as a precondition it would be a conflict, as an update that is refused
+  // because the field is immutable it is invalid (registry/rest/update.go:BeforeUpdate).
+  const otherUid = status?.details?.causes?.some(({ field }) => field === 'metadata.uid');
+  return reason === 'Invalid' && otherUid ? 'Conflict' : reason;
+}
+
 /** Longest text of a body that is no Status object, in a message: some proxies answer with pages. */
 const MAX_BODY_CHARS = 200;
 
 /**
  * A refusal by the API server as AgentError: the reason is that of its Status (`NotFound`, `Conflict`, `AlreadyExists` …;
- * an older server's `Gone` is `Expired`), else the one that Kubernetes gives to the code. Transient: 408, 429 and 5xx.
+ * an older server's `Gone` is `Expired`, another UID than the patch's is `Conflict`), else the one that Kubernetes gives to the code. Transient: 408, 429 and 5xx.
  *
  * @param op the call in the field's words: `patch pod status`
  * @param body what came with the code: a Status object or any text
@@ -43,11 +53,10 @@ const MAX_BODY_CHARS = 200;
 export function apiError(op: string, code: number, body: ApiStatus | string, retryAfter?: string): AgentError {
   const status = typeof body === 'string' ? parseStatus(body) : body;
   const text = typeof body === 'string' ? body.trim().slice(0, MAX_BODY_CHARS) : '';
-  const reason = status?.reason || (REASONS[code] ?? (code >= 500 ? 'InternalError' : 'Unknown'));
   const seconds = status?.details?.retryAfterSeconds ?? Number(retryAfter);
   return new AgentError({
     op,
-    reason: reason === 'Gone' ? 'Expired' : reason,
+    reason: reasonOf(code, status),
     message: `${op}: ${status?.message || text || `the API server answered ${code}`}`,
     transient: code === 408 || code === 429 || code >= 500,
     ...(seconds > 0 ? { retryAfterMs: seconds * 1000 } : {}),
