@@ -45,8 +45,8 @@ export class Kubectl {
 
   /** Creates objects from their JSON. */
   async create(...objects: object[]): Promise<string> {
-    const list = { apiVersion: 'v1', kind: 'List', items: objects };
-    const { code, stdout, stderr } = await this.try(['create', '-f', '-'], JSON.stringify(list));
+    const input = objects.map((object) => JSON.stringify(object)).join('\n');
+    const { code, stdout, stderr } = await this.try(['create', '-f', '-'], input);
     if (code !== 0) throw new Error(`kubectl create: ${code}\n${stdout}${stderr}`);
     return stdout;
   }
