@@ -166,7 +166,7 @@ export class World {
       input: {
         env: { now: life.now, elapsed: () => this.clock.elapsed, random: this.random.next },
         nodeName: NODE,
-        node: nodeView(),
+        node: nodeView({ name: NODE }),
         ended: Object.fromEntries(this.facts),
         stops: this.#keptStops(),
         sources: [{ source: 'file', location: '/manifests', periodMs: 20_000 }],
