@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -13,6 +13,7 @@ import { version } from '../services/cri/verbs/version.ts';
 import { nodeInfo } from '../services/host/index.ts';
 import { readManifests } from '../services/host/manifests/index.ts';
 import type { LoadedConfig } from './config/load-config.ts';
+import { makeDirectory } from '../services/host/make-directory.ts';
 
 /** The runtime that the quick start runs on, and how its pods are shown. */
 export interface Quickstart {
@@ -30,6 +31,8 @@ const PROBE_MS = 2_000;
  * it was not told of; else the embedded runtime in this process. Says which and why.
  */
 export async function quickstart(loaded: LoadedConfig, log: Logger): Promise<Quickstart> {
+  // A terminal that was closed, or a reader that went away, ends no agent.
+  process.stdout.on('error', () => undefined);
   const endpoint = loaded.config.containerRuntimeEndpoint;
   const own = await namesOf(loaded);
   const reason = await unusable(endpoint, own);
@@ -40,7 +43,7 @@ export async function quickstart(loaded: LoadedConfig, log: Logger): Promise<Qui
   say(`Running the examples on the embedded runtime, as plain processes: ${reason}.`);
   const { startEmbeddedRuntime } = await import('../services/cri/embedded/index.ts');
   const stateDir = join(loaded.flags.rootDir, 'embedded');
-  await mkdir(stateDir, { recursive: true });
+  await makeDirectory(stateDir);
   const sockets = await mkdtemp(join(tmpdir(), 'statelet-'));
   const runtime = await startEmbeddedRuntime({
     socketPath: join(sockets, 'cri.sock'),

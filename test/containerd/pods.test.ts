@@ -360,7 +360,7 @@ describeOnContainerd('pods of every shape on a real runtime, with the statuses o
   test('one that is removed ends in its grace', async () => {
     await ready('graceful');
     const links = await logLinks('graceful');
-    const log = await readlink(join('/var/log/containers', links[0] ?? ''));
+    const log = await readlink(join(daemon.containerLogsDir, links[0] ?? ''));
     expect(log).toBe(
       join(daemon.podLogsDir, `default_${named('graceful')}-${NODE_NAME}_${await podUid('graceful')}`, 'main/0.log'),
     );
@@ -416,12 +416,12 @@ describeOnContainerd('pods of every shape on a real runtime, with the statuses o
       expect(await readdir(join(daemon.rootDir, 'pods'))).toEqual([]);
       await daemon.until('no logs', async () => (await readdir(daemon.podLogsDir)).length === 0);
       expect((await readFile('/proc/self/mountinfo', 'utf8')).includes(daemon.directory)).toBe(false);
-      expect((await readdir('/var/log/containers')).filter((link) => link.startsWith(PREFIX))).toEqual([]);
+      expect(await readdir(daemon.containerLogsDir)).toEqual([]);
     }, 120_000);
   });
 
   async function logLinks(name: string): Promise<string[]> {
-    const links = await readdir('/var/log/containers');
+    const links = await readdir(daemon.containerLogsDir);
     return links.filter((link) => link.startsWith(`${named(name)}-${NODE_NAME}_default_main-`));
   }
 });

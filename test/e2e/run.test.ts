@@ -109,14 +109,15 @@ test('a port that is in use is told with its field, and the agent runs without t
   await other.discard();
 });
 
-test('SIGTERM drains: the agent ends with code 0 and the containers run on', async () => {
-  const marker = `drain-${process.pid}`;
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s drains: code 0, and the containers run on', async (signal) => {
+  const marker = `drain-${signal}-${process.pid}`;
   await daemon.put(shellPod('drained', `: ${marker}; ${FOREVER}`));
   await daemon.ready('drained');
   const before = await processesWith(marker);
   expect(before).toHaveLength(1);
   const began = performance.now();
-  expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+  daemon.signal(signal);
+  expect(await daemon.ended()).toEqual({ code: 0, signal: null });
   // Calls in flight are waited for, five seconds at the most; here are none.
   expect(performance.now() - began).toBeLessThan(10_000);
   expect(await processesWith(marker)).toEqual(before);

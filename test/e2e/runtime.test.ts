@@ -2,6 +2,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { status as grpcStatus } from '@grpc/grpc-js';
 import { startEmbeddedRuntime } from '../../services/cri/embedded/index.ts';
 import type { EmbeddedRuntime } from '../../services/cri/embedded/index.ts';
@@ -74,6 +75,29 @@ test('a runtime that is killed and comes back: nothing that runs is started anew
     { containerID: before?.containerID, restartCount: 0 },
   ]);
 });
+
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  'a %s while it drains ends the agent at once with code 1; the next one finds its work',
+  async (second) => {
+    const runtime = await faultyRuntime();
+    const daemon = await daemonOn(runtime.endpoint);
+    runtime.faults.add({ method: 'RunPodSandbox', hang: true });
+    await daemon.put(shellPod('begun', FOREVER));
+    await daemon.until('its start hangs', () => runtime.faults.calls('RunPodSandbox').length > 0);
+    daemon.signal('SIGTERM');
+    // What comes at the same moment is the same request: a terminal's, and the wrapper's that passes it on.
+    daemon.signal('SIGINT');
+    await daemon.until('it drains', () => /(SIGTERM|SIGINT): draining/.test(daemon.log));
+    await sleep(500);
+    daemon.signal(second);
+    expect(await daemon.ended()).toEqual({ code: 1, signal: null });
+    expect(daemon.log).toContain(`${second} while draining: ends at once`);
+    runtime.faults.clear();
+    await daemon.start();
+    await daemon.ready('begun');
+  },
+  60_000,
+);
 
 test('B159 a runtime that hangs on one container: that pod alone waits, the others start, restart and end', async () => {
   const runtime = await faultyRuntime();
