@@ -93,7 +93,8 @@ export class Faults {
       entry,
       faulted: fault !== undefined,
       strike: async (point, signal) => {
-        if (fault !== undefined && pointOf(fault) === point) await this.#strike(fault, AbortSignal.any([signal, cleared]));
+        if (fault !== undefined && pointOf(fault) === point)
+          await this.#strike(fault, AbortSignal.any([signal, cleared]));
       },
       end: (outcome) => {
         entry.endedAt = Date.now();
