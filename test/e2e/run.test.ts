@@ -4,23 +4,22 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { condition, Daemon, lines } from '../support/daemon.ts';
-import { EmbeddedProcess, processesWith } from '../support/embedded-process.ts';
+import { processesWith, type EmbeddedProcess } from '../support/embedded-process.ts';
+import { embeddedNode } from '../support/node.ts';
 import { FOREVER, shellPod } from '../support/pods.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
 
+let node: Awaited<ReturnType<typeof embeddedNode>>;
 let runtime: EmbeddedProcess;
 let daemon: Daemon;
 
 beforeAll(async () => {
-  runtime = await EmbeddedProcess.start();
-  daemon = await Daemon.start({ endpoint: runtime.endpoint });
+  node = await embeddedNode();
+  ({ runtime, daemon } = node);
 }, 60_000);
 
-afterAll(async () => {
-  await daemon?.discard();
-  await runtime?.discard();
-}, 60_000);
+afterAll(() => node?.discard(), 60_000);
 
 test('the examples run: one goes on, one succeeds, one starts in its order', async () => {
   for (const file of await readdir(EXAMPLES)) await copyFile(join(EXAMPLES, file), join(daemon.manifests, file));
