@@ -46,6 +46,7 @@ function startAgent(): number {
     `--read-only-port=${PORT + 1}`,
     '--fail-cgroupv1=false',
     '--address=127.0.0.1',
+    `--container-logs-dir=${join(base, 'links')}`,
   ];
   const child = spawn(process.execPath, [join(import.meta.dirname, '../bin/run.js'), ...args], {
     stdio: ['ignore', 'inherit', 'pipe'],

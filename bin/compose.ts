@@ -1,5 +1,3 @@
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { createActor } from 'xstate';
 import type { RecordedEvent } from '../machines/agent.types.ts';
 import { connectCri } from '../services/cri/client.ts';
@@ -30,6 +28,8 @@ import { durationMs } from './config/duration.ts';
 import type { LoadedConfig } from './config/load-config.ts';
 import { createLogger } from './logger.ts';
 import { agentMachine } from './machine.ts';
+import { makeRootDir } from './root-dir.ts';
+import { listenForSignals } from './signals.ts';
 import { traceTransitions } from './trace.ts';
 import { cgroupSettings, configSettings, hostPaths, podSources, pullSettings, syncloopSettings } from './settings.ts';
 
@@ -52,6 +52,8 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
   const now = agentClock();
   const node = await nodeInfo();
   const nodeName = flags.hostnameOverride || node.nodeName;
+  const paths = hostPaths(loaded);
+  await makeRootDir(paths.rootDir);
   const guest = loaded.quickstart ? await (await import('./quickstart.ts')).quickstart(loaded, log) : undefined;
   // Containers of the embedded runtime would inherit it.
   if (!guest) await applyOomScoreAdj(config.oomScoreAdj, (m) => log.info(m));
@@ -61,8 +63,6 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
     runtimeRequestTimeoutMs: durationMs(config.runtimeRequestTimeout),
   });
   const driver = config.cgroupDriver as CgroupSettings['driver'];
-  const paths = hostPaths(loaded);
-  await mkdir(join(paths.rootDir, 'pods'), { recursive: true, mode: 0o750 });
   const cgroupDriver = config.cgroupsPerQOS ? await cgroupDriverOf(cri, driver, (m) => log.warn(m)) : driver;
   const host = createPodHost({ paths, cgroup: cgroupSettings(loaded, cgroupDriver), logger: log });
   await host.checkCgroups();
@@ -119,11 +119,17 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
     servers.push(serveHealthz({ host: config.healthzBindAddress, port: config.healthzPort, view, log: tell }));
   if (config.enableServer && config.readOnlyPort)
     servers.push(serveReadOnly({ host: config.address, port: config.readOnlyPort, view, log: tell }));
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
-    process.once(signal, () => {
+  listenForSignals({
+    drain: (signal) => {
       log.info(`${signal}: draining${guest ? '' : '; containers go on running'}`);
       agent.send({ type: 'agent.drain' });
-    });
+    },
+    endNow: (signal) => {
+      log.warn(`${signal} while draining: ends at once`);
+      flush();
+      process.exit(1);
+    },
+  });
   guest?.show(agent);
   log.info({ node: nodeName, runtime: guest?.endpoint ?? config.containerRuntimeEndpoint }, 'statelet starts');
   agent.start();

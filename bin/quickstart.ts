@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
@@ -13,6 +13,7 @@ import { version } from '../services/cri/verbs/version.ts';
 import { nodeInfo } from '../services/host/index.ts';
 import { readManifests } from '../services/host/manifests/index.ts';
 import type { LoadedConfig } from './config/load-config.ts';
+import { makeDirectory } from '../services/host/make-directory.ts';
 
 /** The runtime that the quick start runs on, and how its pods are shown. */
 export interface Quickstart {
@@ -30,9 +31,10 @@ const PROBE_MS = 2_000;
  * it was not told of; else the embedded runtime in this process. Says which and why.
  */
 export async function quickstart(loaded: LoadedConfig, log: Logger): Promise<Quickstart> {
+  // A terminal that was closed, or a reader that went away, ends no agent.
+  process.stdout.on('error', () => undefined);
   const endpoint = loaded.config.containerRuntimeEndpoint;
-  const own = await namesOf(loaded);
-  const reason = await unusable(endpoint, own);
+  const reason = await unusable(endpoint, () => namesOf(loaded));
   if (reason === undefined) {
     say(`Running the examples on the runtime at ${endpoint}.`);
     return { endpoint, show, stop: async () => say('The containers go on running; start again to adopt them.') };
@@ -40,7 +42,7 @@ export async function quickstart(loaded: LoadedConfig, log: Logger): Promise<Qui
   say(`Running the examples on the embedded runtime, as plain processes: ${reason}.`);
   const { startEmbeddedRuntime } = await import('../services/cri/embedded/index.ts');
   const stateDir = join(loaded.flags.rootDir, 'embedded');
-  await mkdir(stateDir, { recursive: true });
+  await makeDirectory(stateDir);
   const sockets = await mkdtemp(join(tmpdir(), 'statelet-'));
   const runtime = await startEmbeddedRuntime({
     socketPath: join(sockets, 'cri.sock'),
@@ -57,7 +59,7 @@ export async function quickstart(loaded: LoadedConfig, log: Logger): Promise<Qui
 /** Names of the pods that the manifests describe, as `namespace/name`. */
 async function namesOf({ config, flags }: LoadedConfig): Promise<Set<string>> {
   const nodeName = flags.hostnameOverride || (await nodeInfo()).nodeName;
-  const manifests = await readManifests(config.staticPodPath, {}, AbortSignal.timeout(PROBE_MS));
+  const manifests = await readManifests(config.staticPodPath, {}, new AbortController().signal);
   const pods = manifests.flatMap(
     ({ text, origin }) => decodeManifest(text ?? '', origin, { nodeName, source: 'file' }).pods,
   );
@@ -65,13 +67,15 @@ async function namesOf({ config, flags }: LoadedConfig): Promise<Set<string>> {
 }
 
 /** Why the runtime at the endpoint is not used; undefined where it can be. */
-async function unusable(endpoint: string, own: ReadonlySet<string>): Promise<string | undefined> {
+async function unusable(endpoint: string, names: () => Promise<ReadonlySet<string>>): Promise<string | undefined> {
   const cri = connectCri({ runtimeEndpoint: endpoint, runtimeRequestTimeoutMs: PROBE_MS });
   try {
     const { runtimeName } = await version(cri);
     const lacking = (await status(cri)).status?.conditions.filter((condition) => !condition.status) ?? [];
     if (lacking.length) return `${runtimeName} says ${lacking.map((c) => `${c.type}: ${c.message}`).join(', ')}`;
     const owners = (await listPodSandbox(cri, {})).map(({ labels }) => ownerOf(labels));
+    if (owners.length === 0) return undefined;
+    const own = await names();
     const foreign = owners.filter((o) => !o || !own.has(`${o.namespace}/${o.name}`)).length;
     return foreign ? `${runtimeName} already runs ${foreign} pods of somebody else` : undefined;
   } catch (error) {

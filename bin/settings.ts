@@ -15,10 +15,9 @@ const CRASH_MAX_MS = 300_000;
 const REDUCED_CRASH_INITIAL_MS = 1_000;
 const REDUCED_CRASH_MAX_MS = 60_000;
 
-/** Where the agent keeps things; the legacy links are made only beside the kubelet's own log root. */
-export function hostPaths({ config, flags, quickstart }: LoadedConfig): HostPaths {
-  const containerLogsDir = quickstart ? undefined : '/var/log/containers';
-  return { rootDir: flags.rootDir, podLogsDir: config.podLogsDir, containerLogsDir };
+/** Where the agent keeps things. */
+export function hostPaths({ config, flags, containerLogsDir }: LoadedConfig): HostPaths {
+  return { rootDir: flags.rootDir, podLogsDir: config.podLogsDir, containerLogsDir: containerLogsDir || undefined };
 }
 
 export function cgroupSettings({ config }: LoadedConfig, driver: CgroupSettings['driver']): CgroupSettings {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { Flags } from '@oclif/core';
 import { StateletCommand } from './statelet-command.ts';
 
@@ -20,7 +21,7 @@ export default class Ps extends StateletCommand {
     const { printActors } = await import('../ps.ts');
     const { quickstartLayer } = await import('../config/quickstart.ts');
     await printActors({
-      rootDir: flags.quickstart ? quickstartLayer(process.env).flags.rootDir : flags['root-dir'],
+      rootDir: flags.quickstart ? quickstartLayer(process.env).flags.rootDir : resolve(flags['root-dir']),
       json: flags.json,
       watch: flags.watch,
       write: (text) => process.stdout.write(text),

@@ -89,6 +89,7 @@ const ACTING_FLAGS: ReadonlySet<string> = new Set([
   'hostname-override',
   'node-ip',
   'strict-config',
+  'container-logs-dir',
   'quickstart',
 ]);
 

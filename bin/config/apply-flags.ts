@@ -1,3 +1,4 @@
+import { isAbsolute, resolve } from 'node:path';
 import type { KubeletFlags } from './data/kubelet-configuration.types.ts';
 import { flagValue } from './flag-value.ts';
 import { mergePatch, forget, type Origins } from './merge.ts';
@@ -11,6 +12,20 @@ export interface GivenFlags {
   values: ReadonlyMap<string, Json>;
   /** Deprecation notes. */
   warnings: string[];
+}
+
+/** Flags that name a file or folder. */
+const PATHS =
+  /^(root-dir|config|config-dir|cert-dir|lock-file|kubeconfig|bootstrap-kubeconfig|pod-manifest-path|resolv-conf|client-ca-file|tls-cert-file|tls-private-key-file|volume-plugin-dir|container-logs-dir|image-credential-provider-(config|bin-dir))$/;
+
+/**
+ * A relative path begins at the working directory, in which the agent need not stay; a node's name has no capitals and no
+ * blanks around it (component-helpers/node/util/hostname.go:GetHostname).
+ */
+function tidy(name: string, value: Json): Json {
+  if (typeof value !== 'string' || value === '') return value;
+  if (name === 'hostname-override') return value.trim().toLowerCase() || value;
+  return PATHS.test(name) && !isAbsolute(value) ? resolve(value) : value;
 }
 
 /** Values that may be secret and are not shown in messages. */
@@ -28,7 +43,7 @@ export function readFlags(argv: readonly string[]): GivenFlags {
     const texts = given.get(row.name);
     if (!texts) continue;
     const result = flagValue(row, texts);
-    if ('value' in result) values.set(row.name, result.value);
+    if ('value' in result) values.set(row.name, tidy(row.name, result.value));
     else
       problems.push({
         origin: `--${row.name}`,

@@ -24,6 +24,7 @@ const HELP: Readonly<Record<string, string>> = {
   quickstart: 'try it out: examples/ on containerd, else on the embedded runtime, below a temporary folder',
   'root-dir': 'folder for pods, volumes and state',
   'runtime-cgroups': 'cgroup of the container runtime, for its own statistics',
+  'container-logs-dir': 'folder of the links to container logs, for log collectors; empty: none are made',
   'strict-config': 'an unknown or repeated field in a configuration file is an error',
   version: 'show the version',
 };

@@ -1,13 +1,16 @@
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
+import { hostname } from 'node:os';
 import type { LoadedConfig } from './load-config.ts';
 import { originOf, shownOrigin } from './merge.ts';
-import type { Problem } from './problem.ts';
+import { shown, type Problem } from './problem.ts';
+import { isNodeName, NODE_NAME } from './rules/node.ts';
 
 /** What the configuration is held against on the node itself. */
 export interface HostView {
   cgroupVersion: 1 | 2;
   /** /proc/swaps lists anything. */
   swapOn: boolean;
+  hostName: string;
 }
 
 const CGROUP2_MAGIC = 0x63677270;
@@ -18,11 +21,12 @@ export function readHostView(): HostView {
     cgroupVersion: statfsSync('/sys/fs/cgroup').type === CGROUP2_MAGIC ? 2 : 1,
     // A kernel without swap has no such file.
     swapOn: existsSync('/proc/swaps') && readFileSync('/proc/swaps', 'utf8').trim().split('\n').length > 1,
+    hostName: hostname().trim().toLowerCase(),
   };
 }
 
 /** Values that this host does not allow: validation_linux.go, pkg/kubelet/cm/container_manager_linux.go. */
-export function hostProblems({ config, origins }: LoadedConfig, host: HostView): Problem[] {
+export function hostProblems({ config, flags, origins, quickstart }: LoadedConfig, host: HostView): Problem[] {
   const problems: Problem[] = [];
   const fail = (path: string, message: string) =>
     problems.push({ origin: shownOrigin(originOf(origins, path)), path, message });
@@ -42,5 +46,11 @@ export function hostProblems({ config, origins }: LoadedConfig, host: HostView):
       'failSwapOn',
       'this host has swap switched on: accepted is swap off, or failSwapOn: false (--fail-swap-on=false)',
     );
+  if (!flags.hostnameOverride && !quickstart && !isNodeName(host.hostName))
+    problems.push({
+      origin: '--hostname-override',
+      path: '',
+      message: `is not given, and this host's name ${shown(host.hostName)} is not a node name: ${NODE_NAME}`,
+    });
   return problems;
 }

@@ -23,6 +23,8 @@ export interface LoadedConfig {
   gate(name: string): boolean;
   /** `--quickstart` was given. */
   quickstart: boolean;
+  /** `--container-logs-dir`; empty where no links are made. */
+  containerLogsDir: string;
 }
 
 /** The files that loading reads; replaced in tests. */
@@ -147,5 +149,7 @@ function finish(state: State, given: GivenFlags, flags: KubeletFlags, quickstart
       );
   }
   warnings.push(...noEffect(merged, origins, given.values));
-  return { config, flags, origins, warnings, gate, quickstart };
+  // The quick start writes nothing outside its own folder.
+  const containerLogsDir = given.values.get('container-logs-dir') ?? (quickstart ? '' : '/var/log/containers');
+  return { config, flags, origins, warnings, gate, quickstart, containerLogsDir: String(containerLogsDir) };
 }

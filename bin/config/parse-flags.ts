@@ -6,6 +6,7 @@ import type { FlagRow } from './tables.types.ts';
 const OWN_FLAGS: readonly FlagRow[] = [
   { name: 'strict-config', type: 'bool', default: false, group: 'statelet' },
   { name: 'quickstart', type: 'bool', default: false, group: 'statelet' },
+  { name: 'container-logs-dir', type: 'string', default: '/var/log/containers', group: 'statelet' },
   { name: 'log-format', type: 'string', default: 'text', field: 'logging.format', group: 'statelet' },
 ];
 

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { isMap, isScalar, isSeq, parseAllDocuments, type Node } from 'yaml';
+import { isNestedTooDeeply, MAX_NESTING } from '../../machines/syncloop/policy/nesting.ts';
 import { ConfigError } from './problem.ts';
 import { isObject, joinPath, type Json, type JsonObject } from './schema.ts';
 
@@ -30,6 +31,7 @@ export function readDocument(file: string, bytes: Uint8Array): ReadDocument {
   if (!isUtf8(bytes)) fail('is not UTF-8 text: accepted is YAML or JSON in UTF-8');
   const text = new TextDecoder().decode(bytes);
   if (!text.trim()) fail(`is empty: ${expected}`);
+  if (isNestedTooDeeply(text)) fail(`is nested too deeply: accepted are up to ${MAX_NESTING} levels`);
   const documents = parseAllDocuments(text, {
     version: '1.1',
     merge: true,

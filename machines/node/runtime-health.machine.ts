@@ -49,7 +49,7 @@ export const runtimeHealthMachine = setup({
       const report: HealthReport = { type: 'health.changed', health, message };
       parent.send(report);
     },
-    lose: assign(({ context }) => ({ lostAt: context.env.now() })),
+    lose: assign(({ context }) => ({ lostAt: context.env.elapsed() })),
     tellLost: ({ context: { parent, message, periodMs } }) =>
       happened(parent, {
         type: 'Warning',
@@ -58,11 +58,11 @@ export const runtimeHealthMachine = setup({
           `container runtime is not ready: ${message}; no pod is added until it is back, what it runs goes on; ` +
           `it is asked every ${Math.min(AWAY_PERIOD, periodMs) / 1000} s`,
       }),
-    tellBack: ({ context: { parent, env, lostAt = env.now() } }) =>
+    tellBack: ({ context: { parent, env, lostAt = env.elapsed() } }) =>
       happened(parent, {
         type: 'Normal',
         reason: 'RuntimeReady',
-        message: `container runtime is back after ${Math.round((env.now() - lostAt) / 1000)} s; all that it has is listed, and pods are added again`,
+        message: `container runtime is back after ${Math.round((env.elapsed() - lostAt) / 1000)} s; all that it has is listed, and pods are added again`,
       }),
     tellNoNetwork: ({ context: { parent, message } }) =>
       happened(parent, {

@@ -2,7 +2,7 @@ import type { ObservedContainer } from '../runtime.types.ts';
 import type { ContainerDesired, ContainerInput, KeptStop } from './container.types.ts';
 import type { ImageBackoff } from './image-pull.types.ts';
 import { backoffRemaining, nextBackoff } from './policy/backoff.ts';
-import { firstView, viewAfterPush } from './policy/container-view.ts';
+import { firstView, viewAfterPush, type ContainerView } from './policy/container-view.ts';
 import { unservedCrash, type ContainerFacts, type StopRecord } from './policy/decide-container.ts';
 import { keptGraceLeft } from './policy/kept-stop.ts';
 import { sameJson } from './policy/same-json.ts';
@@ -32,12 +32,24 @@ export function initialContext({ highestLogAttempt, keptStop, ...input }: Contai
   };
   return {
     ...input,
-    ...firstView(input.instances, highestLogAttempt),
+    ...inOwnTime(input, firstView(input.instances, highestLogAttempt)),
     unremovable: [],
     calledAt: input.env.now(),
     imageRef: '',
     ...(stop && { stop }),
   };
+}
+
+/**
+ * Waits are counted in the process's own time, so that a clock that is set neither ends nor lengthens one. An end is told
+ * by the agent's clock: what is news in a view is turned into own time as it is learned.
+ */
+export function inOwnTime(
+  { env, ends }: Pick<ContainerContext, 'env'> & Partial<ContainerView>,
+  view: ContainerView,
+): ContainerView {
+  const own = ([id, end]: [string, number]) => [id, ends?.[id] ?? env.elapsed() - Math.max(0, env.now() - end)];
+  return { ...view, ends: Object.fromEntries(Object.entries(view.ends).map(own)) };
 }
 
 /** The pod pushed its view down. A new image or new resources begin with no back-off (helpers.go:GetBackoffKey). */
@@ -50,7 +62,7 @@ export function afterPush(context: ContainerContext, event: ContainerDesired): P
     container,
     plan,
     sandbox,
-    ...viewAfterPush(context, instances),
+    ...inOwnTime(context, viewAfterPush(context, instances)),
     ...(same ? {} : { backoff: undefined, retry: undefined }),
   };
 }
@@ -61,7 +73,7 @@ export function afterPush(context: ContainerContext, event: ContainerDesired): P
  */
 export function afterFailure(context: ContainerContext, nameReserved: boolean): Partial<ContainerContext> {
   const { settings, triedAttempt = -1, servedAttempt = -1, highestAttempt } = context;
-  const now = context.env.now();
+  const now = context.env.elapsed();
   return {
     retry: { failedAt: now, delayMs: Math.max(settings.retryMs, backoffRemaining(context.backoff, now, now)) },
     backoff: nextBackoff(context.backoff, now, limits(context)),
@@ -74,7 +86,7 @@ export function afterFailure(context: ContainerContext, nameReserved: boolean): 
 export function afterServing(context: ContainerContext): Partial<ContainerContext> {
   const crash = unservedCrash(context);
   if (!crash) return {};
-  const endedAt = context.ends[crash.id] ?? context.env.now();
+  const endedAt = context.ends[crash.id] ?? context.env.elapsed();
   return { backoff: nextBackoff(context.backoff, endedAt, limits(context)), servedAttempt: crash.attempt };
 }
 

@@ -4,7 +4,14 @@ import type { RecordedEvent } from '../agent.types.ts';
 import { happened } from '../notify.ts';
 import type { ObservedContainer } from '../runtime.types.ts';
 import { slot } from '../slot.types.ts';
-import { afterFailure, afterPush, afterServing, stopRecord, type ContainerContext } from './container.context.ts';
+import {
+  afterFailure,
+  afterPush,
+  afterServing,
+  inOwnTime,
+  stopRecord,
+  type ContainerContext,
+} from './container.context.ts';
 import type { ContainerChanged, ContainerEvent, ContainerInput, ContainerSlots } from './container.types.ts';
 import { imagePullMachine } from './image-pull.machine.ts';
 import { nextAttempt, viewAfterCall, viewAfterLook, viewWithout } from './policy/container-view.ts';
@@ -39,14 +46,14 @@ type Context = { context: ContainerContext };
 const decided =
   (...to: ContainerDecision['to'][]) =>
   ({ context }: Context) =>
-    to.includes(decideContainer(context, context.env.now()).to);
+    to.includes(decideContainer(context, context.env.elapsed()).to);
 const pushed = (context: ContainerContext, event: ContainerEvent) =>
   event.type === 'container.desired' ? { ...context, ...afterPush(context, event) } : context;
 const stillDecided =
   (to: ContainerDecision['to']) =>
   ({ context, event }: Context & { event: ContainerEvent }) => {
     const after = pushed(context, event);
-    return decideContainer(after, context.env.now()).to === to && after.container.image === context.container.image;
+    return decideContainer(after, context.env.elapsed()).to === to && after.container.image === context.container.image;
   };
 const podName = ({ pod: { metadata } }: ContainerContext) => `${metadata.name}_${metadata.namespace}(${metadata.uid})`;
 
@@ -76,10 +83,11 @@ export const containerSetup = setup({
   actors: { imagePull: imagePullMachine, ...slots },
   delays: {
     crashBackoff: ({ context }) =>
-      Math.max(crashRemaining(context, context.env.now()), retryRemaining(context.retry, context.env.now())),
-    retry: ({ context }) => retryRemaining(context.retry, context.env.now()),
-    reason: ({ context: { retry, env } }) => reasonRemaining(retry, env.now()) ?? retryRemaining(retry, env.now()),
-    stopRetry: ({ context }) => retryRemaining(context.stopRetry, context.env.now()),
+      Math.max(crashRemaining(context, context.env.elapsed()), retryRemaining(context.retry, context.env.elapsed())),
+    retry: ({ context }) => retryRemaining(context.retry, context.env.elapsed()),
+    reason: ({ context: { retry, env } }) =>
+      reasonRemaining(retry, env.elapsed()) ?? retryRemaining(retry, env.elapsed()),
+    stopRetry: ({ context }) => retryRemaining(context.stopRetry, context.env.elapsed()),
     lookAgain: ({ context }) => context.settings.retryMs,
   },
   guards: {
@@ -94,7 +102,7 @@ export const containerSetup = setup({
     mayStartCreated: decided('adopt'),
     mayStart: decided('pull'),
     /** A start failed again: its successor waits as that of a crash does. */
-    backsOff: ({ context }) => reasonRemaining(context.retry, context.env.now()) !== undefined,
+    backsOff: ({ context }) => reasonRemaining(context.retry, context.env.elapsed()) !== undefined,
     stillRuns: stillDecided('run'),
     stillMayStart: stillDecided('pull'),
     /** What was just created is still wanted where it was created. */
@@ -113,7 +121,7 @@ export const containerSetup = setup({
       if (event.type === 'event.happened') context.parent.send(event);
     },
     aim: assign(({ context }) => {
-      const decision = decideContainer(context, context.env.now());
+      const decision = decideContainer(context, context.env.elapsed());
       return { target: 'instance' in decision ? decision.instance : context.target };
     }),
     /** The runtime made it: its number is taken, and it is what is started next. */
@@ -124,7 +132,7 @@ export const containerSetup = setup({
     })),
     /** Aims at what is to be stopped, and says so the first time. */
     aimToStop: enqueueActions(({ context, enqueue }) => {
-      const decision = decideContainer(context, context.env.now());
+      const decision = decideContainer(context, context.env.elapsed());
       if (!('instance' in decision)) return;
       const { instance } = decision;
       enqueue.assign({ target: instance, stop: stopRecord(context, instance) });
@@ -141,7 +149,7 @@ export const containerSetup = setup({
     /** An own call's answer about one instance; undefined: the runtime no longer has the one that the call was about. */
     take: enqueueActions(({ context, enqueue }, instance: ObservedContainer | undefined) => {
       const id = context.target?.id ?? '';
-      enqueue.assign(instance ? viewAfterCall(context, instance) : viewWithout(context, id));
+      enqueue.assign(inOwnTime(context, instance ? viewAfterCall(context, instance) : viewWithout(context, id)));
       enqueue(({ context: after }) =>
         report(after, false, instance ? { instance } : { gone: { id, at: context.calledAt } }),
       );
@@ -151,12 +159,14 @@ export const containerSetup = setup({
       stop: context.stop && { ...context.stop, settled: true },
       // A runtime that says "stopped" and shows it running is not asked again at once.
       stopRetry:
-        instance?.state === 'running' ? { failedAt: context.env.now(), delayMs: context.settings.retryMs } : undefined,
+        instance?.state === 'running'
+          ? { failedAt: context.env.elapsed(), delayMs: context.settings.retryMs }
+          : undefined,
     })),
     /** A fresh look at all instances: what changed or went is told one by one. */
     takeLook: enqueueActions(({ context, enqueue }, found: ObservedContainer[]) => {
       const gone = context.instances.filter((old) => !found.some(({ id }) => id === old.id));
-      enqueue.assign(viewAfterLook(context, found));
+      enqueue.assign(inOwnTime(context, viewAfterLook(context, found)));
       enqueue(({ context: after }) => {
         for (const { id } of gone) report(after, true, { gone: { id, at: context.calledAt } });
         for (const instance of found) report(after, true, { instance });
@@ -179,7 +189,7 @@ export const containerSetup = setup({
     })),
     backOff: assign(({ context }) => ({ retry: context.retry && { ...context.retry, reasonMs: 0 } })),
     failToStop: enqueueActions(({ context, enqueue }, { error }: { error: unknown }) => {
-      enqueue.assign({ stopRetry: { failedAt: context.env.now(), delayMs: context.settings.retryMs } });
+      enqueue.assign({ stopRetry: { failedAt: context.env.elapsed(), delayMs: context.settings.retryMs } });
       const { message } = AgentError.from(error, 'StopContainer');
       enqueue(() => record(context, 'Warning', 'FailedKillPod', `error killing pod: ${message}`));
     }),
@@ -187,7 +197,7 @@ export const containerSetup = setup({
     failToRemove: assign(({ context }) => {
       const id = context.target?.id ?? '';
       return context.instances.find((i) => i.id === id)?.state === 'created'
-        ? { retry: { failedAt: context.env.now(), delayMs: context.settings.retryMs } }
+        ? { retry: { failedAt: context.env.elapsed(), delayMs: context.settings.retryMs } }
         : { unremovable: [...context.unremovable, id] };
     }),
     retryNow: assign({ retry: undefined }),

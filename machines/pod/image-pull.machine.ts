@@ -38,7 +38,7 @@ const PULL_REASONS = ['RegistryUnavailable', 'SignatureValidationFailed'];
 const quoted = ({ image }: ImagePullContext) => JSON.stringify(image);
 const decision = (context: ImagePullContext, found: Found | undefined) =>
   pullDecision(context.imagePullPolicy, found !== undefined);
-const remaining = (context: ImagePullContext) => imageBackoffRemaining(context.backoff, context.env.now());
+const remaining = (context: ImagePullContext) => imageBackoffRemaining(context.backoff, context.env.elapsed());
 const messageOf = (error: unknown, op: string) => AgentError.from(error, op).message;
 
 function record(context: ImagePullContext, type: RecordedEvent['type'], reason: string, message: string): void {
@@ -75,19 +75,19 @@ const imagePullSetup = setup({
     }),
     usePulled: enqueueActions(({ context, enqueue }, { imageRef, sizeBytes }: Found) => {
       enqueue.assign({ imageRef });
-      const now = context.env.now();
+      const now = context.env.elapsed();
       const took = `${goDuration(now - context.pullingSince)} (${goDuration(now - context.askedAt)} including waiting)`;
       const message = `Successfully pulled image ${quoted(context)} in ${took}. Image size: ${sizeBytes} bytes.`;
       enqueue(() => record(context, 'Normal', 'Pulled', message));
     }),
-    ask: assign(({ context }) => ({ askedAt: context.env.now() })),
+    ask: assign(({ context }) => ({ askedAt: context.env.elapsed() })),
     pull: enqueueActions(({ context, enqueue }) => {
-      enqueue.assign({ pullingSince: context.env.now() });
+      enqueue.assign({ pullingSince: context.env.elapsed() });
       enqueue(() => record(context, 'Normal', 'Pulling', `Pulling image ${quoted(context)}`));
     }),
     failPull: enqueueActions(({ context, enqueue }, error: unknown) => {
       const failure = AgentError.from(error, 'PullImage');
-      enqueue.assign({ backoff: nextImageBackoff(context.backoff, context.env.now(), failure.message) });
+      enqueue.assign({ backoff: nextImageBackoff(context.backoff, context.env.elapsed(), failure.message) });
       const message = `Failed to pull image ${quoted(context)}: ${failure.message}`;
       enqueue(() => record(context, 'Warning', 'Failed', message));
       const reason = PULL_REASONS.includes(failure.reason) ? failure.reason : 'ErrImagePull';
@@ -124,8 +124,8 @@ export const imagePullMachine = imagePullSetup.createMachine({
       reference: name.ok ? name.image : undefined,
       nameProblem: name.ok ? '' : name.message,
       imageRef: '',
-      askedAt: input.env.now(),
-      pullingSince: input.env.now(),
+      askedAt: input.env.elapsed(),
+      pullingSince: input.env.elapsed(),
     };
   },
   output: ({ context }) => ({ imageRef: context.imageRef }),

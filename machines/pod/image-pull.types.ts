@@ -16,7 +16,7 @@ export interface ImagePullInput {
 
 export interface ImageBackoff {
   delayMs: number;
-  /** When the last failure happened. */
+  /** When the last failure happened, in the process's own time, ms. */
   failedAt: number;
   message: string;
 }

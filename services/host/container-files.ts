@@ -1,10 +1,11 @@
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentError } from '../../machines/agent-error.types.ts';
 import type { Container, DesiredPod, VolumeMount } from '../../machines/kubernetes.types.ts';
 import { containerDirectory } from './directories.ts';
 import type { HostMount, HostPaths } from './host.types.ts';
 import { volumePath } from './volumes/index.ts';
+import { makeDirectory } from './make-directory.ts';
 
 const PROPAGATIONS = ['None', 'HostToContainer', 'Bidirectional'] as const;
 
@@ -23,7 +24,7 @@ export async function prepareContainerFiles(
   if (!containerPath) return mounts;
   const directory = containerDirectory(paths, pod.metadata.uid, container.name);
   const hostPath = join(directory, fileName(attempt));
-  await mkdir(directory, { recursive: true, mode: 0o750 });
+  await makeDirectory(directory, 0o750);
   await writeFile(hostPath, '', { mode: 0o666 });
   // Apart from the creation's mode, which the umask cuts.
   await chmod(hostPath, 0o666);

@@ -1,10 +1,11 @@
-import { mkdir, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AgentError } from '../../machines/agent-error.types.ts';
 import type { DesiredPod } from '../../machines/kubernetes.types.ts';
 import { logDirectoryName } from '../../machines/pod/policy/names.ts';
 import { ifThere } from './effect.ts';
 import type { HostPaths } from './host.types.ts';
+import { makeDirectory } from './make-directory.ts';
 
 /** Mode of the agent's own folders (kubelet.go:setupDataDirs, kubelet_pods.go:makePodDataDirs). */
 const PRIVATE = 0o750;
@@ -62,17 +63,14 @@ export async function makePodDirectories(paths: HostPaths, pod: DesiredPod): Pro
   const own = podDirectory(paths, uid);
   const logs = podLogDirectory(paths, pod);
   const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].map(({ name }) => name);
-  await Promise.all([
-    mkdir(own, { recursive: true, mode: PRIVATE }),
-    mkdir(paths.podLogsDir, { recursive: true, mode: PRIVATE }),
-  ]);
+  await Promise.all([makeDirectory(own, PRIVATE), makeDirectory(paths.podLogsDir, PRIVATE)]);
   await Promise.all([
     ...[
       join(own, 'volumes'),
       join(own, 'plugins'),
       ...containers.map((name) => containerDirectory(paths, uid, name)),
-    ].map((path) => mkdir(path, { recursive: true, mode: PRIVATE })),
-    ...containers.map((name) => mkdir(join(logs, component(name, 'container')), { recursive: true, mode: PUBLIC })),
+    ].map((path) => makeDirectory(path, PRIVATE)),
+    ...containers.map((name) => makeDirectory(join(logs, component(name, 'container')), PUBLIC)),
   ]);
   const highest = await Promise.all(containers.map((name) => highestAttempt(join(logs, name))));
   return Object.fromEntries(containers.map((name, index) => [name, highest[index] ?? -1]));

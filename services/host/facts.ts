@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { component } from './directories.ts';
 import { effect, ifThere } from './effect.ts';
 import type { HostLogger, HostPaths } from './host.types.ts';
+import { makeDirectory } from './make-directory.ts';
 
 /** Of the file's shape; another one is set aside. */
 const VERSION = 1;
@@ -52,7 +53,7 @@ export function createFactStore(
       }),
     write: (key, facts, durable = true) =>
       effect('write facts', DEADLINE_MS, undefined, async () => {
-        await mkdir(directory, { recursive: true, mode: 0o700 });
+        await makeDirectory(directory, 0o700);
         // A name of its own for each write: two at once must not write into one file.
         const temporary = `${file(key)}.${(writes += 1)}.tmp`;
         const handle = await open(temporary, 'w', 0o600);

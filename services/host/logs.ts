@@ -1,10 +1,11 @@
-import { access, mkdir, readdir, readlink, rm, symlink, unlink } from 'node:fs/promises';
+import { access, readdir, readlink, rm, symlink, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { Container, DesiredPod } from '../../machines/kubernetes.types.ts';
 import { containerLogPath, legacyLogLinkName } from '../../machines/pod/policy/names.ts';
 import { podLogDirectory } from './directories.ts';
 import { errno, ifThere } from './effect.ts';
 import type { HostPaths } from './host.types.ts';
+import { makeDirectory } from './make-directory.ts';
 
 /** Makes <containerLogsDir>/<pod>_<namespace>_<container>-<id>.log (kuberuntime/legacy.go:logSymlink); done where it is right. */
 export async function linkLog(
@@ -17,7 +18,7 @@ export async function linkLog(
   if (!paths.containerLogsDir) return;
   const target = join(podLogDirectory(paths, pod), containerLogPath(container, attempt));
   const link = join(paths.containerLogsDir, legacyLogLinkName(pod, container, id));
-  await mkdir(paths.containerLogsDir, { recursive: true, mode: 0o755 });
+  await makeDirectory(paths.containerLogsDir, 0o755);
   try {
     await symlink(target, link);
   } catch (error) {

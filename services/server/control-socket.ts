@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentError } from '../../machines/agent-error.types.ts';
 import { errno, ifThere } from '../host/effect.ts';
 import type { AgentView, RunningServer } from './server.types.ts';
+import { makeDirectory } from '../host/make-directory.ts';
 
 /** The kernel's bound on a socket's path, without its closing zero. */
 const MAX_PATH = 107;
@@ -35,7 +36,7 @@ export async function serveControlSocket(path: string, view: Pick<AgentView, 'ac
       transient: false,
     });
   const folder = dirname(path);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeDirectory(folder, 0o700);
   await chmod(folder, 0o700);
   const server = createServer((request, response) => {
     const found = request.method === 'GET' && request.url === '/actors';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
+import { resolve } from 'node:path';
 import { formatDuration, parseDuration } from '../../bin/config/duration.ts';
 import { ALL_FLAGS } from '../../bin/config/parse-flags.ts';
-import { load, problems } from './load.ts';
+import { HEAD, load, problems } from './load.ts';
 
 describe("flags in the kubelet's syntax", () => {
   test.each([
@@ -130,6 +131,41 @@ describe("flags in the kubelet's syntax", () => {
       maximumDeadContainersPerContainer: 1,
     });
   });
+
+  test('a relative path begins at the working directory', () => {
+    const { flags, config, containerLogsDir } = load(
+      ['--root-dir=./r', '--config=k', '--pod-manifest-path=m', '--resolv-conf=../r', '--container-logs-dir=l'],
+      { [resolve('k')]: HEAD },
+    );
+    expect(flags).toMatchObject({ rootDir: resolve('r'), config: resolve('k') });
+    expect(config).toMatchObject({ staticPodPath: resolve('m'), resolvConf: resolve('../r') });
+    expect(containerLogsDir).toBe(resolve('l'));
+    expect(load(['--pod-manifest-path=']).config.staticPodPath).toBe('');
+  });
+
+  test('links to container logs are made in /var/log/containers, by the quick start nowhere', () => {
+    expect(load([]).containerLogsDir).toBe('/var/log/containers');
+    expect(load(['--quickstart']).containerLogsDir).toBe('');
+    expect(load(['--quickstart', '--container-logs-dir=/l']).containerLogsDir).toBe('/l');
+    expect(load(['--container-logs-dir=']).containerLogsDir).toBe('');
+  });
+
+  test.each([
+    ['Node-1.Example', 'node-1.example'],
+    [' node ', 'node'],
+    ['', ''],
+  ])('--hostname-override=%j gives %j', (given, name) => {
+    expect(load([`--hostname-override=${given}`]).flags.hostnameOverride).toBe(name);
+  });
+
+  test.each(['A b/c', ' ', 'a_b', '-a', 'a-', 'a..b', 'a.', '../x', 'ä', 'a\nb', 'a'.repeat(254)])(
+    '--hostname-override=%j is refused with what is accepted',
+    (given) => {
+      expect(problems(() => load([`--hostname-override=${given}`]))).toEqual([
+        expect.stringMatching(/^--hostname-override: ".*is not a node name: accepted are up to 253 letters, digits/),
+      ]);
+    },
+  );
 
   test('--seccomp-default=false does not take back what the file says', () => {
     const { config } = load(['--config=/k', '--seccomp-default=false'], {

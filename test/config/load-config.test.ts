@@ -154,6 +154,8 @@ describe('files that cannot be used', () => {
     ['of another kind', 'apiVersion: v1\nkind: Pod\n', 'has apiVersion "v1" and kind "Pod"'],
     ['a list', '[1, 2]\n', 'is not an object'],
     ['not YAML', `${HEAD}a: [\n`, 'is not YAML'],
+    ['nested without end', `${HEAD}a: ${'['.repeat(100_000)}`, 'is nested too deeply: accepted are up to 500 levels'],
+    ['a list in lists on one line', `${HEAD}${'- '.repeat(50_000)}`, 'is nested too deeply: accepted are up to 500'],
     ['not UTF-8', new Uint8Array([0xff, 0xfe, 0x41]), 'is not UTF-8'],
     ['huge', `${HEAD}# ${'x'.repeat(3 * 1024 * 1024)}\n`, 'bytes long'],
     ['a bomb of aliases', bomb(), 'too many or circular aliases'],
@@ -284,7 +286,7 @@ test('YAML is read as the kubelet reads it: 1.1 booleans, no times', () => {
 });
 
 describe('what the host does not allow', () => {
-  const host = { cgroupVersion: 1, swapOn: true } as const;
+  const host = { cgroupVersion: 1, swapOn: true, hostName: 'node-1' } as const;
   const paths = (fields: object) => hostProblems(loadFields(fields), host).map((p) => p.path);
 
   test('cgroup v1 is refused, and the text says how to allow it', () => {
@@ -305,8 +307,19 @@ describe('what the host does not allow', () => {
     expect(paths(fields)).toEqual(expected);
   });
 
+  test.each(['Joes_Laptop', ''])('a host whose name is %j needs --hostname-override', (hostName) => {
+    const odd = { ...host, cgroupVersion: 2, swapOn: false, hostName } as const;
+    expect(hostProblems(load([]), odd)).toMatchObject([
+      { origin: '--hostname-override', message: expect.stringContaining('accepted are up to 253') },
+    ]);
+    expect(hostProblems(load(['--hostname-override=node']), odd)).toEqual([]);
+    expect(hostProblems(load(['--quickstart']), odd)).toEqual([]);
+  });
+
   test('a host with cgroup v2 and no swap allows all of it', () => {
-    expect(hostProblems(loadFields({ singleProcessOOMKill: false }), { cgroupVersion: 2, swapOn: false })).toEqual([]);
+    expect(
+      hostProblems(loadFields({ singleProcessOOMKill: false }), { cgroupVersion: 2, swapOn: false, hostName: 'n' }),
+    ).toEqual([]);
   });
 });
 

@@ -2,7 +2,6 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { readFile, readdir, readlink, stat, writeFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { connectCri } from '../../services/cri/client.ts';
 import type { Cri } from '../../services/cri/client.ts';
 import { containerStatus } from '../../services/cri/verbs/container-status.ts';
 import { listContainers } from '../../services/cri/verbs/list-containers.ts';
@@ -10,17 +9,17 @@ import { version } from '../../services/cri/verbs/version.ts';
 import { listPodSandbox } from '../../services/cri/verbs/list-pod-sandbox.ts';
 import type { Container, ContainerStatus, PodSpec, PodStatus } from '../../machines/kubernetes.types.ts';
 import { containerHash } from '../../machines/pod/policy/container-hash.ts';
-import { CgroupRoot } from '../support/cgroup-root.ts';
-import { describeOnContainerd, RUNTIME_MS, testRuntime } from '../support/containerd-tier.ts';
-import { condition, Daemon, isReady, lines, NODE_NAME } from '../support/daemon.ts';
-import { tearDown } from '../support/tear-down.ts';
+import type { CgroupRoot } from '../support/cgroup-root.ts';
+import { describeOnContainerd, RUNTIME_MS } from '../support/containerd-tier.ts';
+import { condition, isReady, lines, NODE_NAME, type Daemon } from '../support/daemon.ts';
+import { containerdNode } from '../support/node.ts';
 import { BUSYBOX, FOREVER, shell, shellPod } from '../support/pods.ts';
 
 jest.setTimeout(90_000);
 
 const PREFIX = `shape${process.pid}`;
 
-let runtime: Awaited<ReturnType<typeof testRuntime>>;
+let node: Awaited<ReturnType<typeof containerdNode>>;
 let cgroups: CgroupRoot;
 let daemon: Daemon;
 let cri: Cri;
@@ -155,27 +154,15 @@ function shapes(): Record<string, Partial<PodSpec>> {
 
 describeOnContainerd('pods of every shape on a real runtime, with the statuses of the kubelet', () => {
   beforeAll(async () => {
-    runtime = await testRuntime();
-    cri = connectCri({ runtimeEndpoint: runtime.endpoint, runtimeRequestTimeoutMs: 20_000 });
-    cgroups = await CgroupRoot.make(PREFIX);
-    const config = { cgroupsPerQOS: true, cgroupRoot: cgroups.name };
-    daemon = await Daemon.make({ endpoint: runtime.endpoint, config });
+    node = await containerdNode(PREFIX);
+    ({ cri, cgroups, daemon } = node);
     await writeFile(join(daemon.directory, 'host-file'), 'from the host\n');
     await daemon.start();
     for (const [name, spec] of Object.entries(shapes()))
       await daemon.put({ metadata: { name: named(name), labels: { tier: 'containerd' } }, spec });
   }, RUNTIME_MS);
 
-  afterAll(async () => {
-    await tearDown(
-      // Where not all tests have run, their pods are still there.
-      () => daemon?.empty(),
-      () => daemon?.discard(),
-      () => runtime?.stop(),
-      () => cgroups?.remove(),
-    );
-    cri?.close();
-  }, 90_000);
+  afterAll(() => node?.discard(), 90_000);
 
   const patience = 60_000;
   const ready = (name: string) => daemon.ready(named(name), patience);
@@ -360,7 +347,7 @@ describeOnContainerd('pods of every shape on a real runtime, with the statuses o
   test('one that is removed ends in its grace', async () => {
     await ready('graceful');
     const links = await logLinks('graceful');
-    const log = await readlink(join('/var/log/containers', links[0] ?? ''));
+    const log = await readlink(join(daemon.containerLogsDir, links[0] ?? ''));
     expect(log).toBe(
       join(daemon.podLogsDir, `default_${named('graceful')}-${NODE_NAME}_${await podUid('graceful')}`, 'main/0.log'),
     );
@@ -416,12 +403,12 @@ describeOnContainerd('pods of every shape on a real runtime, with the statuses o
       expect(await readdir(join(daemon.rootDir, 'pods'))).toEqual([]);
       await daemon.until('no logs', async () => (await readdir(daemon.podLogsDir)).length === 0);
       expect((await readFile('/proc/self/mountinfo', 'utf8')).includes(daemon.directory)).toBe(false);
-      expect((await readdir('/var/log/containers')).filter((link) => link.startsWith(PREFIX))).toEqual([]);
+      expect(await readdir(daemon.containerLogsDir)).toEqual([]);
     }, 120_000);
   });
 
   async function logLinks(name: string): Promise<string[]> {
-    const links = await readdir('/var/log/containers');
+    const links = await readdir(daemon.containerLogsDir);
     return links.filter((link) => link.startsWith(`${named(name)}-${NODE_NAME}_default_main-`));
   }
 });

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { mkdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { connectCri } from '../../services/cri/client.ts';
 import type { Cri } from '../../services/cri/client.ts';
-import { ContainerConfig, PodSandboxConfig } from '../../services/cri/proto/generated/cri.ts';
+import { ContainerConfig, ImageSpec, PodSandboxConfig } from '../../services/cri/proto/generated/cri.ts';
 import { createContainer } from '../../services/cri/verbs/create-container.ts';
+import { imageStatus } from '../../services/cri/verbs/image-status.ts';
 import { listContainers } from '../../services/cri/verbs/list-containers.ts';
 import { listPodSandbox } from '../../services/cri/verbs/list-pod-sandbox.ts';
 import { removeContainer } from '../../services/cri/verbs/remove-container.ts';
@@ -14,10 +14,11 @@ import { startContainer } from '../../services/cri/verbs/start-container.ts';
 import { stopContainer } from '../../services/cri/verbs/stop-container.ts';
 import { stopPodSandbox } from '../../services/cri/verbs/stop-pod-sandbox.ts';
 import type { ContainerStatus, PodStatus } from '../../machines/kubernetes.types.ts';
-import { CgroupRoot } from '../support/cgroup-root.ts';
-import { describeOnContainerd, RUNTIME_MS, testOnPrivate, testRuntime } from '../support/containerd-tier.ts';
-import { Daemon, isReady, lines, NODE_NAME } from '../support/daemon.ts';
-import { tearDown } from '../support/tear-down.ts';
+import type { CgroupRoot } from '../support/cgroup-root.ts';
+import { describeOnContainerd, RUNTIME_MS, testOnPrivate } from '../support/containerd-tier.ts';
+import { isReady, lines, NODE_NAME, type Daemon } from '../support/daemon.ts';
+import { containerdNode } from '../support/node.ts';
+import { busyboxImage } from '../support/oci-image.ts';
 import { BUSYBOX, FOREVER, shell, shellPod } from '../support/pods.ts';
 
 jest.setTimeout(90_000);
@@ -25,7 +26,8 @@ jest.setTimeout(90_000);
 const PREFIX = `recover${process.pid}`;
 const named = (name: string) => `${PREFIX}-${name}`;
 
-let runtime: Awaited<ReturnType<typeof testRuntime>>;
+let node: Awaited<ReturnType<typeof containerdNode>>;
+let runtime: (typeof node)['runtime'];
 let cgroups: CgroupRoot;
 let daemon: Daemon;
 let cri: Cri;
@@ -66,23 +68,14 @@ const restarted = (before: string) => (status: PodStatus) => isReady(status) && 
 
 describeOnContainerd('a node on a real runtime after what may befall it', () => {
   beforeAll(async () => {
-    runtime = await testRuntime();
-    cri = connectCri({ runtimeEndpoint: runtime.endpoint, runtimeRequestTimeoutMs: 20_000 });
-    cgroups = await CgroupRoot.make(PREFIX);
-    const config = { cgroupsPerQOS: true, cgroupRoot: cgroups.name };
-    daemon = await Daemon.start({ endpoint: runtime.endpoint, config });
+    node = await containerdNode(PREFIX);
+    ({ runtime, cri, cgroups, daemon } = node);
+    await daemon.start();
   }, RUNTIME_MS);
 
   afterEach(() => daemon.empty(), 60_000);
 
-  afterAll(async () => {
-    await tearDown(
-      () => daemon?.discard(),
-      () => runtime?.stop(),
-      () => cgroups?.remove(),
-    );
-    cri?.close();
-  }, 90_000);
+  afterAll(() => node?.discard(), 90_000);
 
   const patience = 45_000;
 
@@ -270,6 +263,56 @@ describeOnContainerd('a node on a real runtime after what may befall it', () => 
       expect([idOf(status), main(status).restartCount]).toEqual([before, 0]);
     },
     90_000,
+  );
+
+  test('killed in the middle of a graceful stop, and then every manifest goes: nothing is left, and no grace is given anew', async () => {
+    const grace = { terminationGracePeriodSeconds: 15 };
+    const stubborn = 'trap "echo told >> /notes/term" TERM; while :; do sleep 0.2; done';
+    await daemon.put(noting('stubborn', stubborn, grace));
+    await daemon.put(noting('beside', FOREVER));
+    for (const name of ['stubborn', 'beside']) await daemon.ready(named(name), patience);
+    await daemon.remove(named('stubborn'));
+    await noted('term', 1);
+    await daemon.kill9();
+    await daemon.remove(named('beside'));
+    await sleep(6_000);
+    const began = performance.now();
+    await daemon.start();
+    await daemon.until('nothing runs', async () => (await listPodSandbox(cri, {})).length === 0, patience);
+    // Nine seconds were left at the most; all fifteen, given anew, would end later.
+    expect(performance.now() - began).toBeLessThan(15_000);
+    expect(await listContainers(cri, {})).toEqual([]);
+    await daemon.until('no cgroup', async () => (await cgroups.pods()).length === 0);
+    await daemon.until('no folder', async () => (await readdir(join(daemon.rootDir, 'pods'))).length === 0);
+    await daemon.until('no logs', async () => (await readdir(daemon.podLogsDir)).length === 0);
+  });
+
+  testOnPrivate.each([
+    ['Never', /^ErrImageNeverPull$/, /is not present with pull policy of Never/],
+    ['IfNotPresent', /^(ErrImagePull|ImagePullBackOff)$/, /localhost:1\/behind-ifnotpresent:1/],
+  ] as const)(
+    'B090 an image that is removed behind its running container: with %s the next start tells so, until it is back',
+    async (imagePullPolicy, reason, message) => {
+      const short = `behind-${imagePullPolicy.toLowerCase()}`;
+      const image = `localhost:1/${short}:1`;
+      const recipe = await busyboxImage([image], { Env: [`NAME=${short}`] });
+      await runtime.addImage?.(recipe);
+      const { metadata, spec } = noting(short, FOREVER);
+      const containers = spec.containers.map((container) => ({ ...container, image, imagePullPolicy }));
+      await daemon.put({ metadata, spec: { ...spec, containers } });
+      const before = idOf(await daemon.ready(named(short), patience));
+      await cri.call('removeImage', { image: ImageSpec.fromPartial({ image }) }, { deadlineMs: 20_000 });
+      await daemon.until('the image is gone', async () => (await imageStatus(cri, image)) === undefined);
+      expect(idOf(await daemon.ready(named(short)))).toBe(before);
+      process.kill(await pidOf(before), 'SIGKILL');
+      const told = ({ state }: ContainerStatus) =>
+        reason.test(state?.waiting?.reason ?? '') && message.test(state?.waiting?.message ?? '');
+      const waits = await daemon.podIs(named(short), 'without its image', (s) => told(main(s)), patience);
+      expect(main(waits)).toMatchObject({ ready: false, lastState: { terminated: { exitCode: 137 } } });
+      await runtime.addImage?.(recipe);
+      await daemon.podIs(named(short), 'well again', restarted(before), 60_000);
+    },
+    120_000,
   );
 
   test('B110 the folder of a pod that is gone is removed after a start', async () => {

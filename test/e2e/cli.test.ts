@@ -24,6 +24,7 @@ function file(name: string, text: string): string {
 function statelet(argv: string[], script = join(ROOT, 'bin/run.js'), nodeFlags: string[] = []) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [...nodeFlags, script, ...argv], {
     encoding: 'utf8',
+    timeout: 60_000,
     env: { ...process.env, NODE_OPTIONS: '', STATELET_SOURCES: script.startsWith(ROOT) ? '1' : '' },
   });
   return { code: status, stdout, stderr };
@@ -87,6 +88,25 @@ describe('statelet run with a configuration that cannot be used', () => {
     const { code, stderr } = statelet(['run', '--pod-manifest=/x']);
     expect(code).toBe(1);
     expect(stderr).toBe('statelet: --pod-manifest: unknown flag; did you mean --pod-manifest-path?\n');
+  });
+});
+
+describe('a --root-dir that cannot be used: exit code 1, naming flag and path', () => {
+  const ANY_HOST = ['--fail-cgroupv1=false', '--fail-swap-on=false', '--hostname-override=n'];
+  const accepted = 'accepted is a folder that can be made and written to';
+  test.each([
+    ['below /proc, where the kernel makes no folder', () => '/proc/statelet/root', 'ENOENT: no such file or directory'],
+    ['below /sys', () => '/sys/statelet', '(EPERM|EROFS|EACCES): .*'],
+    ['a file', () => file('plain', ''), 'ENOTDIR: not a directory'],
+    ['below a file', () => join(file('plain', ''), 'root'), 'ENOTDIR: not a directory'],
+    ['with a file for its pods', () => join(file('odd/pods', ''), '..'), 'EEXIST: file already exists'],
+  ])('%s', (_, path, reason) => {
+    const { code, stderr } = statelet(['run', `--root-dir=${path()}`, ...ANY_HOST]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(
+      new RegExp(`^statelet: --root-dir: ${path()}: cannot be used \\(${reason}\\): ${accepted}$`, 'm'),
+    );
+    expect(stderr).not.toMatch(/\n {4}at /);
   });
 });
 

@@ -1,11 +1,10 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { status as grpcStatus } from '@grpc/grpc-js';
-import { startEmbeddedRuntime } from '../../services/cri/embedded/index.ts';
 import { Daemon, NODE_NAME } from '../support/daemon.ts';
+import { faultyRuntime } from '../support/node.ts';
 import { shellPod } from '../support/pods.ts';
 import { tearDown } from '../support/tear-down.ts';
 
@@ -14,21 +13,15 @@ afterEach(() => tearDown(...undo.splice(0).reverse()), 60_000);
 
 /** An agent that looks at logs as often as is accepted, on a runtime that a test can make fail. */
 async function node() {
-  const directory = await mkdtemp(join(tmpdir(), 'runtime-'));
-  const socketPath = join(directory, 'cri.sock');
-  const runtime = await startEmbeddedRuntime({ socketPath, stateDir: join(directory, 'state') });
-  undo.push(async () => {
-    runtime.faults.clear();
-    await runtime.stop();
-    await rm(directory, { recursive: true });
-  });
+  const { runtime, discard } = await faultyRuntime();
+  undo.push(discard);
   const config = {
     containerLogMaxSize: '4Ki',
     containerLogMaxFiles: 3,
     containerLogMaxWorkers: 2,
     containerLogMonitorInterval: '3s',
   };
-  const daemon = await Daemon.make({ endpoint: `unix://${socketPath}`, config });
+  const daemon = await Daemon.make({ endpoint: runtime.endpoint, config });
   undo.push(() => daemon.discard());
   await daemon.start();
   return { runtime, daemon };

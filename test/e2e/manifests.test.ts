@@ -1,26 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, open, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Daemon, lines } from '../support/daemon.ts';
-import { EmbeddedProcess, processesWith } from '../support/embedded-process.ts';
+import { lines, type Daemon } from '../support/daemon.ts';
+import { processesWith } from '../support/embedded-process.ts';
+import { embeddedNode } from '../support/node.ts';
 import { FOREVER, shellPod } from '../support/pods.ts';
 import { stays } from '../support/until.ts';
 
-let runtime: EmbeddedProcess;
+let node: Awaited<ReturnType<typeof embeddedNode>>;
 let daemon: Daemon;
 
 beforeAll(async () => {
-  runtime = await EmbeddedProcess.start();
-  daemon = await Daemon.start({ endpoint: runtime.endpoint });
+  node = await embeddedNode();
+  ({ daemon } = node);
   await daemon.put(shellPod('steady', FOREVER));
   await daemon.ready('steady');
 }, 60_000);
 
-afterAll(async () => {
-  await daemon?.discard();
-  await runtime?.discard();
-}, 60_000);
+afterAll(() => node?.discard(), 60_000);
 
 const noteFile = (name: string) => join(daemon.directory, 'notes', name);
 
@@ -255,4 +254,50 @@ test('B090 a pod that cannot run says why: a bad command path, an image that is 
   await daemon.remove('badpath');
   await daemon.remove('noimage');
   await daemon.gone('noimage');
+});
+
+describe('a file that is no manifest, or not yet, holds up no other one', () => {
+  test.each([
+    ['a link to a device without end', '/dev/zero', /device\.yaml: is not a regular file/],
+    ['a link to a process file', '/proc/self/cmdline', /device\.yaml: \S/],
+    ['a link to the memory of the kernel', '/proc/kmsg', /device\.yaml: \S/],
+    ['a link to itself', 'device.yaml', /device\.yaml: cannot be read: ELOOP/],
+  ])('%s', async (_what, target, problem) => {
+    const since = daemon.log.length;
+    await symlink(target, join(daemon.manifests, 'device.yaml'));
+    await daemon.until('it is told', () => problem.test(daemon.log.slice(since)));
+    await daemon.put(shellPod('beside', FOREVER));
+    await daemon.ready('beside');
+    await daemon.remove('beside');
+    await daemon.gone('beside');
+    await rm(join(daemon.manifests, 'device.yaml'));
+  });
+
+  test('a pipe that nobody writes to', async () => {
+    const since = daemon.log.length;
+    const pipe = join(daemon.manifests, 'pipe.yaml');
+    execFileSync('mkfifo', [pipe]);
+    await daemon.until('it is told', () => /pipe\.yaml: is not a regular file/.test(daemon.log.slice(since)));
+    await daemon.put(shellPod('beside', FOREVER));
+    await daemon.ready('beside');
+    await daemon.remove('beside');
+    await daemon.gone('beside');
+    await rm(pipe);
+  });
+
+  test('one that is written slowly is taken once it is whole, and never half of it', async () => {
+    const whole = text(noting('slow', `echo began >> /notes/slow; ${FOREVER}`));
+    const piece = Math.ceil(whole.length / 6);
+    const file = await open(join(daemon.manifests, 'slow.yaml'), 'w');
+    for (let at = 0; at < whole.length; at += piece) {
+      expect([at, await lines(noteFile('slow'))]).toEqual([at, []]);
+      await file.write(whole.slice(at, at + piece));
+      await sleep(300);
+    }
+    await file.close();
+    await daemon.ready('slow');
+    expect(await lines(noteFile('slow'))).toEqual(['began']);
+    await daemon.remove('slow');
+    await daemon.gone('slow');
+  });
 });

@@ -5,10 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listContainers } from '../../services/cri/verbs/list-containers.ts';
 import { listPodSandbox } from '../../services/cri/verbs/list-pod-sandbox.ts';
 import { PodSandboxState } from '../../services/cri/proto/generated/cri.ts';
-import { Daemon, lines } from '../support/daemon.ts';
-import { commandsWith, EmbeddedProcess, processesWith } from '../support/embedded-process.ts';
+import { lines, type Daemon } from '../support/daemon.ts';
+import { commandsWith, processesWith, type EmbeddedProcess } from '../support/embedded-process.ts';
+import { embeddedNode } from '../support/node.ts';
 import { FOREVER, shellPod } from '../support/pods.ts';
 
+let node: Awaited<ReturnType<typeof embeddedNode>>;
 let runtime: EmbeddedProcess;
 let daemon: Daemon;
 const GRACE = { terminationGracePeriodSeconds: 8 };
@@ -16,14 +18,11 @@ const GRACE = { terminationGracePeriodSeconds: 8 };
 const starts = (name: string) => lines(join(daemon.directory, 'starts', name));
 
 beforeAll(async () => {
-  runtime = await EmbeddedProcess.start();
-  daemon = await Daemon.start({ endpoint: runtime.endpoint });
+  node = await embeddedNode();
+  ({ runtime, daemon } = node);
 }, 60_000);
 
-afterAll(async () => {
-  await daemon?.discard();
-  await runtime?.discard();
-}, 60_000);
+afterAll(() => node?.discard(), 60_000);
 
 afterEach(() => daemon.empty(), 60_000);
 

@@ -4,23 +4,22 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { condition, Daemon, lines } from '../support/daemon.ts';
-import { EmbeddedProcess, processesWith } from '../support/embedded-process.ts';
+import { processesWith, type EmbeddedProcess } from '../support/embedded-process.ts';
+import { embeddedNode } from '../support/node.ts';
 import { FOREVER, shellPod } from '../support/pods.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/', import.meta.url));
 
+let node: Awaited<ReturnType<typeof embeddedNode>>;
 let runtime: EmbeddedProcess;
 let daemon: Daemon;
 
 beforeAll(async () => {
-  runtime = await EmbeddedProcess.start();
-  daemon = await Daemon.start({ endpoint: runtime.endpoint });
+  node = await embeddedNode();
+  ({ runtime, daemon } = node);
 }, 60_000);
 
-afterAll(async () => {
-  await daemon?.discard();
-  await runtime?.discard();
-}, 60_000);
+afterAll(() => node?.discard(), 60_000);
 
 test('the examples run: one goes on, one succeeds, one starts in its order', async () => {
   for (const file of await readdir(EXAMPLES)) await copyFile(join(EXAMPLES, file), join(daemon.manifests, file));
@@ -109,14 +108,15 @@ test('a port that is in use is told with its field, and the agent runs without t
   await other.discard();
 });
 
-test('SIGTERM drains: the agent ends with code 0 and the containers run on', async () => {
-  const marker = `drain-${process.pid}`;
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s drains: code 0, and the containers run on', async (signal) => {
+  const marker = `drain-${signal}-${process.pid}`;
   await daemon.put(shellPod('drained', `: ${marker}; ${FOREVER}`));
   await daemon.ready('drained');
   const before = await processesWith(marker);
   expect(before).toHaveLength(1);
   const began = performance.now();
-  expect(await daemon.stop()).toEqual({ code: 0, signal: null });
+  daemon.signal(signal);
+  expect(await daemon.ended()).toEqual({ code: 0, signal: null });
   // Calls in flight are waited for, five seconds at the most; here are none.
   expect(performance.now() - began).toBeLessThan(10_000);
   expect(await processesWith(marker)).toEqual(before);

@@ -1,19 +1,17 @@
 import { afterEach, expect, test } from '@jest/globals';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { status as grpcStatus } from '@grpc/grpc-js';
-import { startEmbeddedRuntime } from '../../services/cri/embedded/index.ts';
 import type { EmbeddedRuntime } from '../../services/cri/embedded/index.ts';
 import { Daemon, lines } from '../support/daemon.ts';
 import { EmbeddedProcess } from '../support/embedded-process.ts';
+import { faultyRuntime } from '../support/node.ts';
 import { FOREVER, shellPod } from '../support/pods.ts';
+import { tearDown } from '../support/tear-down.ts';
 
 /** What a test has begun, undone in reverse. */
 const undo: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const step of undo.splice(0).reverse()) await step();
-}, 60_000);
+afterEach(() => tearDown(...undo.splice(0).reverse()), 60_000);
 
 async function daemonOn(endpoint: string, config = {}): Promise<Daemon> {
   const daemon = await Daemon.make({ endpoint, config });
@@ -22,18 +20,9 @@ async function daemonOn(endpoint: string, config = {}): Promise<Daemon> {
   return daemon;
 }
 
-/** In this process, so that a test can tell it which calls go wrong. */
-async function faultyRuntime(): Promise<EmbeddedRuntime> {
-  const directory = await mkdtemp(join(tmpdir(), 'runtime-'));
-  const runtime = await startEmbeddedRuntime({
-    socketPath: join(directory, 'cri.sock'),
-    stateDir: join(directory, 'state'),
-  });
-  undo.push(async () => {
-    runtime.faults.clear();
-    await runtime.stop();
-    await rm(directory, { recursive: true });
-  });
+async function faulty(): Promise<EmbeddedRuntime> {
+  const { runtime, discard } = await faultyRuntime();
+  undo.push(discard);
   return runtime;
 }
 
@@ -75,8 +64,31 @@ test('a runtime that is killed and comes back: nothing that runs is started anew
   ]);
 });
 
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
+  'a %s while it drains ends the agent at once with code 1; the next one finds its work',
+  async (second) => {
+    const runtime = await faulty();
+    const daemon = await daemonOn(runtime.endpoint);
+    runtime.faults.add({ method: 'RunPodSandbox', hang: true });
+    await daemon.put(shellPod('begun', FOREVER));
+    await daemon.until('its start hangs', () => runtime.faults.calls('RunPodSandbox').length > 0);
+    daemon.signal('SIGTERM');
+    // What comes at the same moment is the same request: a terminal's, and the wrapper's that passes it on.
+    daemon.signal('SIGINT');
+    await daemon.until('it drains', () => /(SIGTERM|SIGINT): draining/.test(daemon.log));
+    await sleep(500);
+    daemon.signal(second);
+    expect(await daemon.ended()).toEqual({ code: 1, signal: null });
+    expect(daemon.log).toContain(`${second} while draining: ends at once`);
+    runtime.faults.clear();
+    await daemon.start();
+    await daemon.ready('begun');
+  },
+  60_000,
+);
+
 test('B159 a runtime that hangs on one container: that pod alone waits, the others start, restart and end', async () => {
-  const runtime = await faultyRuntime();
+  const runtime = await faulty();
   const daemon = await daemonOn(runtime.endpoint);
   await daemon.put(shellPod('stuck', FOREVER));
   await daemon.put(shellPod('worker', 'sleep 1; exit 3'));
@@ -99,7 +111,7 @@ test('B159 a runtime that hangs on one container: that pod alone waits, the othe
 }, 90_000);
 
 test('calls that fail are tried again, and the pod tells why meanwhile', async () => {
-  const runtime = await faultyRuntime();
+  const runtime = await faulty();
   const fail = { code: grpcStatus.UNAVAILABLE, message: 'no space on the moon' };
   runtime.faults.add({ method: 'CreateContainer', times: 1, fail });
   const daemon = await daemonOn(runtime.endpoint);
@@ -109,7 +121,7 @@ test('calls that fail are tried again, and the pod tells why meanwhile', async (
 }, 60_000);
 
 test('B068 a create that is answered late: the container that came about is used, not made twice', async () => {
-  const runtime = await faultyRuntime();
+  const runtime = await faulty();
   const daemon = await daemonOn(runtime.endpoint, { runtimeRequestTimeout: '2s' });
   runtime.faults.add({ method: 'CreateContainer', times: 1, delayMs: 3_000 });
   const starts = join(daemon.directory, 'starts');
@@ -126,7 +138,7 @@ test('B068 a create that is answered late: the container that came about is used
 }, 60_000);
 
 test('B023 a sandbox that cannot be stopped is tried again until it is, without a restart of the agent', async () => {
-  const runtime = await faultyRuntime();
+  const runtime = await faulty();
   const daemon = await daemonOn(runtime.endpoint);
   await daemon.put(shellPod('sticky', FOREVER));
   await daemon.ready('sticky');

@@ -30,7 +30,7 @@ describe('the paths of an image pull', () => {
         Always: input({ imagePullPolicy: 'Always' }),
         Never: input({ imagePullPolicy: 'Never' }),
         'bad name': input({ image: 'Not A Name' }),
-        'after a failure': input({ backoff: { delayMs: 10_000, failedAt: T0 - 1000, message: 'no route' } }),
+        'after a failure': input({ backoff: { delayMs: 10_000, failedAt: -1000, message: 'no route' } }),
       },
       events: () => [],
       outcomes: {
@@ -125,15 +125,31 @@ describe('an image pull', () => {
   });
 
   test('goes on with the back-off of an earlier actor, and hands its own on', () => {
-    const run = start({ backoff: { delayMs: 40_000, failedAt: T0 - 30_000, message: 'no route' } });
+    const run = start({ backoff: { delayMs: 40_000, failedAt: -30_000, message: 'no route' } });
     run.settle('inspectImage', ok(undefined));
     expect(run.snapshot.value).toBe('ImagePullBackOff');
     expect(run.untilTimer()).toBe(10_000);
     expect(run.parent.ofType<ImageWaiting>('image.waiting')[0]?.backoff?.delayMs).toBe(40_000);
   });
 
+  test.each([
+    ['back', -3_600_000],
+    ['ahead', 3_600_000],
+  ])('a clock that is set %s neither lengthens nor ends the back-off', (_, jump) => {
+    const run = start();
+    run.settle('inspectImage', ok(undefined));
+    run.settle('takePullTurn', ok());
+    run.settle('pullImage', fail('UNKNOWN', 'no route'));
+    run.setWallClock(T0 + jump);
+    const began = run.env.elapsed();
+    for (let looks = 0; looks < 100 && run.pending()[0]?.src !== 'takePullTurn'; looks += 1)
+      if (run.pending()[0]?.src === 'inspectImage') run.settle('inspectImage', ok(undefined));
+      else run.advance(run.untilTimer() ?? 0);
+    expect(run.env.elapsed() - began).toBe(10_000);
+  });
+
   test('a back-off does not keep from an image that has come by another way', () => {
-    const run = start({ backoff: { delayMs: 40_000, failedAt: T0, message: 'no route' } });
+    const run = start({ backoff: { delayMs: 40_000, failedAt: 0, message: 'no route' } });
     run.settle('inspectImage', found);
     expect(run.snapshot.status).toBe('done');
   });

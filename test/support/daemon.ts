@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, readlink, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,6 @@ import type { Pod, PodSpec, PodStatus } from '../../machines/kubernetes.types.ts
 import { until } from './until.ts';
 
 export const NODE_NAME = 'testnode';
-const LOG_LINKS = '/var/log/containers';
 
 export interface DaemonOptions {
   /** `unix:///…` */
@@ -38,6 +37,7 @@ export class Daemon {
   readonly manifests: string;
   readonly rootDir: string;
   readonly podLogsDir: string;
+  readonly containerLogsDir: string;
   readonly configFile: string;
   readonly healthzPort: number;
   readonly readOnlyPort: number;
@@ -53,6 +53,7 @@ export class Daemon {
     this.manifests = join(directory, 'manifests');
     this.rootDir = join(directory, 'root');
     this.podLogsDir = join(directory, 'logs');
+    this.containerLogsDir = join(directory, 'container-logs');
     this.configFile = join(directory, 'kubelet.yaml');
     this.#run = run;
     this.#options = options;
@@ -98,7 +99,8 @@ export class Daemon {
 
   get arguments(): string[] {
     const { flags = [] } = this.#options;
-    return [`--config=${this.configFile}`, `--root-dir=${this.rootDir}`, `--hostname-override=${NODE_NAME}`, ...flags];
+    const folders = [`--root-dir=${this.rootDir}`, `--container-logs-dir=${this.containerLogsDir}`];
+    return [`--config=${this.configFile}`, ...folders, `--hostname-override=${NODE_NAME}`, ...flags];
   }
 
   /** Everything that every run of it wrote on standard error. */
@@ -137,6 +139,10 @@ export class Daemon {
   ended(): Promise<Finished> {
     if (!this.#ended) throw new Error('the agent does not run');
     return this.#ended;
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    process.kill(this.pid, signal);
   }
 
   /** SIGTERM, and how it ended. */
@@ -229,13 +235,9 @@ export class Daemon {
     await this.until('no pods are left', async () => (await this.pods()).size === 0);
   }
 
-  /** Ends it where it runs and removes its folder and the links to logs in it. */
+  /** Ends it where it runs and removes its folder. */
   async discard(): Promise<void> {
     if (this.#child) await this.kill9();
-    for (const name of await readdir(LOG_LINKS).catch(() => [])) {
-      const target = await readlink(join(LOG_LINKS, name)).catch(() => '');
-      if (target.startsWith(this.directory)) await rm(join(LOG_LINKS, name), { force: true });
-    }
     await rm(this.directory, { recursive: true, force: true });
   }
 

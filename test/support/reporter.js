@@ -4,7 +4,7 @@ import process from 'node:process';
 export default class ClosingLine {
   onRunComplete(_contexts, results) {
     const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites, numPendingTests } = results;
-    const skipped = numPendingTests ? `, ${numPendingTests} skipped` : '';
+    const skipped = numPendingTests ? `\n${numPendingTests} skipped` : '';
     // A suite that could not even be loaded has no tests to fail; it counts as one.
     const leftOut = new Set(
       results.testResults
@@ -15,6 +15,6 @@ export default class ClosingLine {
     const failed = numFailedTests + numRuntimeErrorTestSuites;
     // After the summary, which is written when all reporters are done.
     const why = [...leftOut].map((title) => `\n${title}`).join('');
-    process.once('exit', () => process.stdout.write(`${why}\n${numPassedTests} passed, ${failed} failed${skipped}\n`));
+    process.once('exit', () => process.stdout.write(`${why}${skipped}\n${numPassedTests} passed, ${failed} failed\n`));
   }
 }

@@ -5,6 +5,7 @@ import type { Rule } from './rule.types.ts';
 
 const NAME = /^[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
+const MAX_SUBDOMAIN = 253;
 const EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 /** Labels below kubernetes.io and k8s.io that a kubelet may give its node (pkg/kubelet/apis/well_known_labels.go). */
@@ -50,6 +51,8 @@ export const node: Rule = ({ config, flags }, fail) => {
       '--root-dir',
       `${shown(flags.rootDir)} is not accepted: accepted is a path without "..", "//" or a trailing "/"`,
     );
+  if (flags.hostnameOverride && !isNodeName(flags.hostnameOverride))
+    fail('--hostname-override', `${shown(flags.hostnameOverride)} is not a node name: ${NODE_NAME}`);
   if (flags.exitOnLockContention && !flags.lockFile)
     fail('--exit-on-lock-contention', 'needs --lock-file: accepted is a path there');
   if (!['', 'external'].includes(flags.cloudProvider))
@@ -66,10 +69,18 @@ export const node: Rule = ({ config, flags }, fail) => {
 
 const LABEL_VALUE = 'accepted are up to 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends';
 
+export const NODE_NAME =
+  'accepted are up to 253 letters, digits, "-" and ".", with a letter or digit at both ends and beside each "."';
+
+/** A DNS subdomain: apimachinery/pkg/util/validation/validation.go:IsDNS1123Subdomain. */
+export function isNodeName(name: string): boolean {
+  return name.length <= MAX_SUBDOMAIN && SUBDOMAIN.test(name);
+}
+
 function isQualified(key: string): boolean {
   const parts = key.split('/');
   const [prefix = '', name = ''] = parts.length === 1 ? ['x', key] : parts;
-  return parts.length <= 2 && NAME.test(name) && prefix.length <= 253 && SUBDOMAIN.test(prefix);
+  return parts.length <= 2 && NAME.test(name) && prefix.length <= MAX_SUBDOMAIN && SUBDOMAIN.test(prefix);
 }
 
 /** A label below kubernetes.io or k8s.io outside the allowed set. */

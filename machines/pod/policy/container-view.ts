@@ -11,7 +11,8 @@ export interface ContainerView {
   /** Ids that had exited when the plan in hand was made; a plan knows nothing of later ends. */
   knownExits: string[];
   /**
-   * When the exited instances ended, by id, ms by the agent's clock. The runtime's clock may have been set meanwhile, so an
+   * When the exited instances ended, by id, ms; of one that a view has just learned by the agent's clock, and from then on
+   * in the process's own time (container.context.ts:inOwnTime). The runtime's clock may have been set meanwhile, so an
    * end that was lived through lies between the last sight of the instance before it and the first after it.
    */
   ends: Record<string, number>;

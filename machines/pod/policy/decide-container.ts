@@ -25,6 +25,7 @@ export interface ContainerFacts extends ContainerView {
 }
 
 export interface Retry {
+  /** In the process's own time, as every wait is counted, ms. */
   failedAt: number;
   delayMs: number;
   /**
@@ -52,7 +53,7 @@ export type ContainerDecision =
 const isLive = ({ state }: ObservedContainer) => state === 'running' || state === 'unknown';
 
 /**
- * What a container does next. The same answer for a fresh start, a restarted agent and a container that another agent
+ * What a container does next; `now` is the process's own time, as all times of the facts are. The same answer for a fresh start, a restarted agent and a container that another agent
  * started, because it looks at nothing but the facts.
  */
 export function decideContainer(facts: ContainerFacts, now: number): ContainerDecision {
@@ -116,7 +117,7 @@ function mustGo(instance: ObservedContainer, instances: ObservedContainer[]): bo
   return instance !== instances.find((i) => i.state === 'exited');
 }
 
-/** Wait until a failed call may be tried again, ms; a clock that was set back does not lengthen it. */
+/** Wait until a failed call may be tried again, ms. */
 export function retryRemaining(retry: Retry | undefined, now: number): number {
   return retry ? Math.min(retry.delayMs, Math.max(0, retry.failedAt + retry.delayMs - now)) : 0;
 }

@@ -10,7 +10,7 @@ export function nextImageBackoff(previous: ImageBackoff | undefined, failedAt: n
   return { delayMs: forgotten ? INITIAL_MS : Math.min(previous.delayMs * 2, MAX_MS), failedAt, message };
 }
 
-/** Wait until the image may be pulled again, ms; a clock that was set back does not lengthen it. */
+/** Wait until the image may be pulled again, ms. */
 export function imageBackoffRemaining(backoff: ImageBackoff | undefined, now: number): number {
   return backoff ? Math.min(backoff.delayMs, Math.max(0, backoff.failedAt + backoff.delayMs - now)) : 0;
 }

@@ -1,5 +1,6 @@
 import { isScalar, LineCounter, parseAllDocuments, type Document, type Tags } from 'yaml';
 import { isObject, type Plain } from './check-fields.ts';
+import { isNestedTooDeeply, MAX_NESTING } from './nesting.ts';
 import { repeatedKeyOfJson, repeatedKeyOfYaml } from './repeated-key.ts';
 
 export type ParsedManifest = { ok: true; value: Plain } | { ok: false; problem: string };
@@ -38,6 +39,7 @@ function parse(text: string): ParsedManifest {
     return failed(`line ${text.slice(0, at).split('\n').length}: ${REPEATED}`);
   }
   if (text.length > MAX_YAML) return failed('is larger than 1 MiB, which YAML may have at most; JSON may have 10 MiB');
+  if (isNestedTooDeeply(text)) return failed(`is nested too deeply: accepted are up to ${MAX_NESTING} levels`);
   return parseYaml(text);
 }
 

@@ -87,11 +87,14 @@ export class Faults {
     this.#ledger.push(entry);
     if (this.#ledger.length > LEDGER_LENGTH) this.#ledger.shift();
     const fault = this.#take(method, request);
+    // Of now: what is cleared between the work and the hang that follows it hangs no more.
+    const cleared = this.#cleared.signal;
     return {
       entry,
       faulted: fault !== undefined,
       strike: async (point, signal) => {
-        if (fault !== undefined && pointOf(fault) === point) await this.#strike(fault, signal);
+        if (fault !== undefined && pointOf(fault) === point)
+          await this.#strike(fault, AbortSignal.any([signal, cleared]));
       },
       end: (outcome) => {
         entry.endedAt = Date.now();
@@ -120,7 +123,7 @@ export class Faults {
   async #strike(fault: StoredFault, signal: AbortSignal): Promise<void> {
     if (fault.delayMs !== undefined) await sleep(fault.delayMs);
     if (fault.hang === true) {
-      await aborted(AbortSignal.any([signal, this.#cleared.signal]));
+      await aborted(signal);
       throw new RuntimeFailure(status.ABORTED, `${fault.method} hung by a fault`);
     }
     if (fault.fail !== undefined) throw new RuntimeFailure(fault.fail.code, fault.fail.message);

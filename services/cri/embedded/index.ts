@@ -1,4 +1,4 @@
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { dirname, resolve } from 'node:path';
 
@@ -14,6 +14,7 @@ import { recover } from './recover.ts';
 import { Runtime } from './runtime.ts';
 import { addServices } from './server.ts';
 import { killContainer } from './verbs/container-end.ts';
+import { makeDirectory } from '../../host/make-directory.ts';
 
 export type { Faults } from './faults.ts';
 
@@ -116,7 +117,7 @@ async function claimSocket(socketPath: string): Promise<void> {
   if (Buffer.byteLength(socketPath) > 107) {
     throw new Error(`socketPath ${socketPath}: longer than the 107 bytes that a unix socket's path may have`);
   }
-  await mkdir(dirname(socketPath), { recursive: true });
+  await makeDirectory(dirname(socketPath));
   const answered = await new Promise<boolean>((done) => {
     const probe = connect(socketPath);
     probe.once('connect', () => done(true));

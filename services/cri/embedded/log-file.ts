@@ -1,8 +1,9 @@
-import { mkdir, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 import { nowNs, rfc3339Nano } from './clock.ts';
+import { makeDirectory } from '../../host/make-directory.ts';
 
 /** Bytes of one log entry; a longer line is cut into partial entries (containerd's max_container_log_line_size). */
 const MAX_LINE = 16 * 1024;
@@ -62,7 +63,7 @@ export class LogFile {
 }
 
 async function openAppending(path: string): Promise<FileHandle> {
-  await mkdir(dirname(path), { recursive: true });
+  await makeDirectory(dirname(path));
   return open(path, 'a', 0o640);
 }
 

@@ -1,7 +1,8 @@
-import { mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { ContainerConfig, LinuxContainerResources, PodSandboxConfig } from '../proto/generated/cri.ts';
+import { makeDirectory } from '../../host/make-directory.ts';
 
 export interface SandboxRecord {
   id: string;
@@ -49,8 +50,8 @@ export class Records {
   }
 
   async open(): Promise<void> {
-    await mkdir(join(this.#root, 'containers'), { recursive: true, mode: 0o700 });
-    await mkdir(join(this.#root, 'sandboxes'), { recursive: true, mode: 0o700 });
+    await makeDirectory(join(this.#root, 'containers'), 0o700);
+    await makeDirectory(join(this.#root, 'sandboxes'), 0o700);
   }
 
   containerDirectory(id: string): string {
@@ -133,7 +134,7 @@ export class Records {
   #save(name: string, fields: object): Promise<void> {
     const text = JSON.stringify(fields, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
     return this.#inTurn(name, async (folder) => {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makeDirectory(folder, 0o700);
       await writeFile(join(folder, 'record.json.new'), text, { mode: 0o600 });
       await rename(join(folder, 'record.json.new'), join(folder, 'record.json'));
     });

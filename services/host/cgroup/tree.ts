@@ -1,9 +1,10 @@
-import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AgentError } from '../../../machines/agent-error.types.ts';
 import { errno, ifThere } from '../effect.ts';
 import type { Hierarchies } from './hierarchies.ts';
 import { settingsOf, type CgroupLimits } from './limits.ts';
+import { makeDirectory } from '../make-directory.ts';
 
 /** Controllers handed down on v2, those of them that the root offers (cm/cgroup_v2_manager_linux.go). */
 const DELEGATED = ['cpu', 'cpuset', 'memory', 'hugetlb', 'pids'];
@@ -13,7 +14,7 @@ export async function makeCgroup({ version, trees }: Hierarchies, path: string):
   if (version === 2) return makeUnified(trees[0]?.path ?? '/sys/fs/cgroup', path);
   await Promise.all(
     trees.map(async (tree) => {
-      await mkdir(join(tree.path, path), { recursive: true });
+      await makeDirectory(join(tree.path, path));
       if (tree.controllers.includes('cpuset')) await fillCpuset(tree.path, path);
     }),
   );
@@ -39,7 +40,7 @@ async function makeUnified(tree: string, path: string): Promise<void> {
     if (wanted.length > 0)
       await writeFile(join(own, 'cgroup.subtree_control'), wanted.map((controller) => `+${controller}`).join(' '));
     own = join(own, name);
-    await mkdir(own, { recursive: true });
+    await makeDirectory(own);
   }
 }
 

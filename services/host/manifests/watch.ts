@@ -11,7 +11,7 @@ const RETRY_MS = 1_000;
 const RETRY_MAX_MS = 20_000;
 
 /**
- * Watches a manifest folder, or a single file by the folder that it is in, until it is stopped. A watch that fails is told
+ * Watches a manifest folder, or a single file by the folder that it is in, until it is stopped, from when it is there. A watch that fails is told
  * and tried again; the periodic re-read covers the time between.
  *
  * @returns stops it
@@ -22,12 +22,17 @@ export function watchLocation(location: string, send: (event: WatchManifestsEven
   let close: (() => void) | undefined;
   let wait = RETRY_MS;
   let failed = false;
+  let told = false;
 
-  const fail = (message: string) => {
+  /** Without a message nothing is told: that the location is not there is told by reading it. */
+  const fail = (message?: string) => {
     if (stopped) return;
     close?.();
     close = undefined;
-    if (!failed) send({ type: 'watch.failed', message });
+    if (message !== undefined && !told) {
+      send({ type: 'watch.failed', message });
+      told = true;
+    }
     failed = true;
     retry = setTimeout(() => void open(), wait);
     wait = Math.min(wait * 2, RETRY_MAX_MS);
@@ -42,8 +47,10 @@ export function watchLocation(location: string, send: (event: WatchManifestsEven
       // What changed while nothing was watched.
       if (failed) send({ type: 'manifests.changed' });
       failed = false;
+      told = false;
     } catch (error) {
-      fail(`cannot watch ${location}: ${errno(error) ?? String(error)}`);
+      const code = errno(error);
+      fail(code === 'ENOENT' ? undefined : `cannot watch ${location}: ${code ?? String(error)}`);
     }
   };
   void open();

@@ -1,5 +1,5 @@
 import { totalmem } from 'node:os';
-import { access, chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { DesiredPod, Volume } from '../../../machines/kubernetes.types.ts';
 import { wholeValue } from '../../../machines/pod/policy/quantity.ts';
@@ -9,6 +9,7 @@ import { ifThere } from '../effect.ts';
 import type { HostPaths } from '../host.types.ts';
 import { mountTmpfs, readMounts } from '../mounts.ts';
 import { applyFsGroup } from './ownership.ts';
+import { makeDirectory } from '../make-directory.ts';
 
 const PLUGIN = 'kubernetes.io/empty-dir';
 
@@ -33,13 +34,13 @@ export async function setUpEmptyDir(
   const mounted = memory && (await readMounts()).some((mount) => mount.path === path);
   const ready = (await ifThere(access(marker).then(() => true))) && (await ifThere(access(path).then(() => true)));
   if (ready && memory === mounted) return;
-  await mkdir(path, { recursive: true, mode: 0o750 });
+  await makeDirectory(path, 0o750);
   if (memory && !mounted) await mountMemory(path, memorySize(pod, volume), signal);
   // Apart from mkdir's mode, which the umask cuts.
   await chmod(path, 0o777);
   const { fsGroup } = pod.spec.securityContext ?? {};
   if (fsGroup !== undefined) await applyFsGroup(path, fsGroup, signal);
-  await mkdir(join(marker, '..'), { recursive: true, mode: 0o750 });
+  await makeDirectory(join(marker, '..'), 0o750);
   await writeFile(marker, '', { mode: 0o640 });
 }
 

@@ -1,6 +1,7 @@
-import { mkdir, open, stat } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import { ifThere } from '../effect.ts';
+import { makeDirectory } from '../make-directory.ts';
 
 const KINDS: Record<string, { what: string; is: (stats: Stats) => boolean; create?: (path: string) => Promise<void> }> =
   {
@@ -8,7 +9,7 @@ const KINDS: Record<string, { what: string; is: (stats: Stats) => boolean; creat
     DirectoryOrCreate: {
       what: 'directory',
       is: (s) => s.isDirectory(),
-      create: async (path) => void (await mkdir(path, { recursive: true, mode: 0o755 })),
+      create: (path) => makeDirectory(path, 0o755),
     },
     File: { what: 'file', is: (s) => !s.isDirectory() },
     FileOrCreate: {

@@ -106,9 +106,9 @@ describe('a manifest URL', () => {
 
 describe('the watch', () => {
   /** A watched folder with one manifest; `changes` counts what was told. */
-  const watched = async (single = false) => {
-    const folder = await temporary();
-    await writeFile(join(folder, 'web.yaml'), 'one');
+  const watched = async (single = false, missing = '') => {
+    const folder = join(await temporary(), missing);
+    if (!missing) await writeFile(join(folder, 'web.yaml'), 'one');
     const told: string[] = [];
     stops.push(watchLocation(single ? join(folder, 'web.yaml') : folder, ({ type }) => void told.push(type)));
     await sleep(100);
@@ -187,6 +187,13 @@ describe('the watch', () => {
   test('a removal is told', async () => {
     const { folder, until } = await watched();
     await rm(join(folder, 'web.yaml'));
+    expect(await until(1)).toEqual(CHANGED);
+  });
+
+  test('a folder that is not there yet is no failure of the watch, which begins when it is made', async () => {
+    const { folder, told, until } = await watched(false, 'later');
+    expect(told).toEqual([]);
+    await mkdir(folder);
     expect(await until(1)).toEqual(CHANGED);
   });
 

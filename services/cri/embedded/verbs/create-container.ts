@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import type { ContainerConfig, SecurityProfile } from '../../proto/generated/cri.ts';
@@ -11,6 +11,7 @@ import { containerName } from '../names.ts';
 import type { ContainerRecord } from '../records.ts';
 import type { ContainerEntry } from '../runtime.ts';
 import type { Verb } from './verb.ts';
+import { makeDirectory } from '../../../host/make-directory.ts';
 
 /** Books a container in a ready sandbox: its name, its directory with named pipes, its mounts' host directories. */
 export const createContainer: Verb<'CreateContainer'> = async (runtime, request, context) => {
@@ -32,7 +33,7 @@ export const createContainer: Verb<'CreateContainer'> = async (runtime, request,
     const image = runtime.images.find(config.image?.image ?? '');
     if (image === undefined) throw notFound(`failed to get image from containerd "${config.image?.image ?? ''}"`);
     const directory = runtime.records.containerDirectory(id);
-    await mkdir(join(directory, 'scratch'), { recursive: true, mode: 0o700 });
+    await makeDirectory(join(directory, 'scratch'), 0o700);
     await makeFifos(['stdout', 'stderr', 'stdin'].map((pipe) => join(directory, pipe)));
     await prepareMounts(config);
     const { logDirectory } = sandbox.record.config;
@@ -79,7 +80,7 @@ async function prepareMounts(config: ContainerConfig): Promise<void> {
   for (const mount of config.mounts) {
     if (mount.image?.image) throw invalid(`mount of image "${mount.image.image}": no image has content here`);
     const found = await stat(mount.hostPath).catch(() => undefined);
-    if (found === undefined) await mkdir(mount.hostPath, { recursive: true });
+    if (found === undefined) await makeDirectory(mount.hostPath);
   }
 }
 

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir } from 'node:fs/promises';
 
 import { ContainerEventType } from '../../proto/generated/cri.ts';
 import { nowNs } from '../clock.ts';
@@ -9,6 +8,7 @@ import type { Runtime, SandboxEntry } from '../runtime.ts';
 import { isHostNetwork } from '../statuses.ts';
 import { killContainer, removeContainerEntry } from './container-end.ts';
 import type { Verb } from './verb.ts';
+import { makeDirectory } from '../../../host/make-directory.ts';
 
 /** Makes a sandbox: a record, a name, an address of the loopback network, the log directory. No process. */
 export const runPodSandbox: Verb<'RunPodSandbox'> = async (runtime, request, context) => {
@@ -22,7 +22,7 @@ export const runPodSandbox: Verb<'RunPodSandbox'> = async (runtime, request, con
   runtime.reserve('sandbox', name, id);
   try {
     await context.midway();
-    if (config.logDirectory !== '') await mkdir(config.logDirectory, { recursive: true });
+    if (config.logDirectory !== '') await makeDirectory(config.logDirectory);
     const ip = isHostNetwork(config) ? '' : freeAddress(runtime);
     const entry: SandboxEntry = {
       name,

@@ -1,0 +1,57 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connectCri } from '../../services/cri/client.ts';
+import { startEmbeddedRuntime, type EmbeddedRuntime } from '../../services/cri/embedded/index.ts';
+import { CgroupRoot } from './cgroup-root.ts';
+import { testRuntime } from './containerd-tier.ts';
+import { Daemon } from './daemon.ts';
+import { EmbeddedProcess } from './embedded-process.ts';
+import { tearDown } from './tear-down.ts';
+
+/** An agent on an embedded runtime, each a process of its own, for one file of tests. */
+export async function embeddedNode() {
+  const runtime = await EmbeddedProcess.start();
+  const daemon = await Daemon.start({ endpoint: runtime.endpoint });
+  const discard = () =>
+    tearDown(
+      () => daemon.discard(),
+      () => runtime.discard(),
+    );
+  return { runtime, daemon, discard };
+}
+
+/** An agent that is not started yet on a real runtime, with a cgroup of its own, for one file of tests. */
+export async function containerdNode(prefix: string) {
+  const runtime = await testRuntime();
+  const cri = connectCri({ runtimeEndpoint: runtime.endpoint, runtimeRequestTimeoutMs: 20_000 });
+  const cgroups = await CgroupRoot.make(prefix);
+  const config = { cgroupsPerQOS: true, cgroupRoot: cgroups.name };
+  const daemon = await Daemon.make({ endpoint: runtime.endpoint, config });
+  const discard = async () => {
+    await tearDown(
+      // Where not all tests have run, their pods are still there.
+      () => daemon.empty(),
+      () => daemon.discard(),
+      () => runtime.stop(),
+      () => cgroups.remove(),
+    );
+    cri.close();
+  };
+  return { runtime, cri, cgroups, daemon, discard };
+}
+
+/** A runtime in this process, so that a test can tell it which calls go wrong; `discard` ends it. */
+export async function faultyRuntime(): Promise<{ runtime: EmbeddedRuntime; discard: () => Promise<void> }> {
+  const directory = await mkdtemp(join(tmpdir(), 'runtime-'));
+  const runtime = await startEmbeddedRuntime({
+    socketPath: join(directory, 'cri.sock'),
+    stateDir: join(directory, 'state'),
+  });
+  const discard = async () => {
+    runtime.faults.clear();
+    await runtime.stop();
+    await rm(directory, { recursive: true });
+  };
+  return { runtime, discard };
+}
