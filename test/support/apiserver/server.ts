@@ -1,8 +1,8 @@
-import { createServer } from 'node:https';
-import type { Server } from 'node:https';
+import { createSecureServer } from 'node:http2';
+import type { Http2SecureServer, ServerHttp2Stream } from 'node:http2';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { mkdir, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TLSSocket } from 'node:tls';
@@ -57,7 +57,8 @@ export class ApiServer {
   readonly directory: string;
   readonly #options: ApiServerOptions;
   readonly #parts: Parts;
-  #server: Server | undefined;
+  #server: Http2SecureServer | undefined;
+  readonly #sockets = new Set<Socket>();
   #port: number;
   #stopControllers: () => void = () => undefined;
   readonly #watches = new Set<() => void>();
@@ -139,19 +140,23 @@ export class ApiServer {
     this.#server = undefined;
     if (!server) return;
     const closed = new Promise((resolve) => server.close(resolve));
-    server.closeAllConnections();
+    for (const socket of this.#sockets) socket.destroy();
     await closed;
   }
 
   async up(): Promise<void> {
     if (this.#server) return;
-    const server = createServer(
-      { ...this.#pem, ca: this.#parts.authority.certificate, requestCert: true, rejectUnauthorized: false },
-      (message, response) => {
-        void this.#serve(message, response);
-      },
-    );
-    server.keepAliveTimeout = 120_000;
+    const tls = { ...this.#pem, ca: this.#parts.authority.certificate, requestCert: true, rejectUnauthorized: false };
+    // HTTP/2 as the real one, HTTP/1.1 for who does not offer it; requests of both have the same interface.
+    const server = createSecureServer({ ...tls, allowHTTP1: true }, (message, response) => {
+      void this.#serve(message as unknown as IncomingMessage, response as unknown as ServerResponse);
+    });
+    server.on('connection', (socket: Socket) => {
+      this.#sockets.add(socket);
+      socket.once('close', () => this.#sockets.delete(socket));
+    });
+    server.on('secureConnection', (socket: Socket) => socket.on('error', () => socket.destroy()));
+    server.on('sessionError', () => undefined);
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(this.#port, this.#options.host ?? '127.0.0.1', () => resolve());
@@ -203,15 +208,14 @@ export class ApiServer {
       resource: where.target.subresource ? `${plural}/${where.target.subresource}` : plural,
     });
     const faults = this.faults.strike(asked);
-    await before(faults, message);
-    if (message.socket.destroyed) return;
+    if ((await before(faults, message)) === 'dropped') return;
     const request = { ...where, message, response, user, body };
     authorize(request, this.#parts);
     if (where.verb === 'watch') return this.#watch(request);
     const { code, body: answer } = answerVerb(request, this.#parts, (token, audiences) =>
       this.#bearer(token, audiences),
     );
-    if (faults.some((fault) => fault.drop === 'after')) message.socket.destroy();
+    if (faults.some((fault) => fault.drop === 'after')) hangUp(message);
     else send(response, code, answer);
   }
 
@@ -280,14 +284,24 @@ async function read(message: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+/** Ends the connection on which the request came, with everything else that is on it. */
+function hangUp(message: IncomingMessage & { stream?: ServerHttp2Stream }): void {
+  if (message.stream) message.stream.session?.destroy();
+  else message.socket.destroy();
+}
+
 /** What a fault does before the request is looked at. */
-async function before(faults: readonly Fault[], message: IncomingMessage): Promise<void> {
+async function before(faults: readonly Fault[], message: IncomingMessage): Promise<'dropped' | undefined> {
   for (const { delayMs, status, drop } of faults) {
     if (delayMs) await sleep(delayMs);
-    if (drop === 'before') message.socket.destroy();
+    if (drop === 'before') {
+      hangUp(message);
+      return 'dropped';
+    }
     if (status) {
       const { code, reason, message: told = `fault: ${reason}`, retryAfterSeconds } = status;
       throw new ApiError(code, reason, told, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds });
     }
   }
+  return undefined;
 }
