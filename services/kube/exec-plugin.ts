@@ -64,6 +64,7 @@ function clusterInfo(config: KubeConfig, ca: string | undefined): object {
     'insecure-skip-tls-verify': config.insecureSkipTlsVerify || undefined,
     'certificate-authority-data': ca && Buffer.from(ca).toString('base64'),
     'proxy-url': config.proxyUrl,
+    config: config.exec?.clusterConfig,
   };
 }
 

@@ -9,8 +9,11 @@ const PINGS = { everyMs: 30_000, timeoutMs: 15_000 };
 /** What the server may send before it has to wait for this side: a list of some hundred pods. */
 const WINDOW_BYTES = 4 * 1024 * 1024;
 
-/** All requests on one connection. A server that no longer answers pings has lost it: everything on it fails. */
-export function http2Transport(socket: Socket, target: Target, pings = PINGS): Transport {
+/**
+ * All requests on one connection; it is there as soon as the server has said how many at once. A server that no longer
+ * answers pings has lost it: everything on it fails.
+ */
+export async function http2Transport(socket: Socket, target: Target, pings = PINGS): Promise<Transport> {
   const session = connect(`https://${authority(target)}`, {
     createConnection: () => socket,
     settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
@@ -24,6 +27,11 @@ export function http2Transport(socket: Socket, target: Target, pings = PINGS): T
   // Its streams are told of the error, each on its own.
   session.on('error', end);
   keepAlive(session, pings);
+  await new Promise<void>((resolve, reject) => {
+    session.once('remoteSettings', () => resolve());
+    session.once('error', reject);
+    session.once('close', () => reject(new Error('the connection was closed before it was set up')));
+  });
   return {
     get usable() {
       return usable && !session.closed && !session.destroyed;

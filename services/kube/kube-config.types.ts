@@ -9,6 +9,8 @@ export interface ExecPlugin {
   env: Record<string, string>;
   installHint?: string;
   provideClusterInfo: boolean;
+  /** What the cluster's extension `client.authentication.k8s.io/exec` holds for the plugin. */
+  clusterConfig?: unknown;
 }
 
 /** How to reach an API server, and as whom: the current context of a kubeconfig, or a pod's service account. */

@@ -56,7 +56,7 @@ export function parseKubeconfig(path: string, text: string): KubeConfig {
     clientKey: look.pem(user, 'client-key'),
     token,
     ...(username ? { basic: { username, password: look.string(user.of, 'password', user.at) ?? '' } } : {}),
-    ...(user.of.exec === undefined ? {} : { exec: execPlugin(look, path, user) }),
+    ...(user.of.exec === undefined ? {} : { exec: execPlugin(look, path, user, cluster) }),
   };
   const proxyUrl = look.string(cluster.of, 'proxy-url', cluster.at);
   if (proxyUrl) config.proxyUrl = look.url(proxyUrl, `${cluster.at}.proxy-url`, ['http:']);
@@ -73,7 +73,7 @@ export function parseKubeconfig(path: string, text: string): KubeConfig {
 
 const dataOf = (data: string | undefined): Source | undefined => (data ? { data } : undefined);
 
-function execPlugin(look: Look, path: string, user: Entry): ExecPlugin {
+function execPlugin(look: Look, path: string, user: Entry, cluster: Entry): ExecPlugin {
   const entry = { of: look.object(user.of.exec, `${user.at}.exec`), at: `${user.at}.exec` };
   const apiVersion = look.needed(entry, 'apiVersion');
   if (!EXEC_VERSIONS.includes(apiVersion))
@@ -86,8 +86,13 @@ function execPlugin(look: Look, path: string, user: Entry): ExecPlugin {
     const pair = { of: look.object(item, at), at };
     return [look.needed(pair, 'name'), look.string(pair.of, 'value', at) ?? ''] as const;
   });
+  const extensions = look.list(cluster.of.extensions, `${cluster.at}.extensions`);
+  const own = extensions
+    .map((item, i) => look.object(item, `${cluster.at}.extensions[${i}]`))
+    .find(({ name }) => name === 'client.authentication.k8s.io/exec');
   return {
     apiVersion,
+    clusterConfig: own?.extension,
     command: command.includes('/') && !isAbsolute(command) ? join(dirname(path), command) : command,
     args: look.list(entry.of.args, `${entry.at}.args`).map(String),
     env: Object.fromEntries(env),

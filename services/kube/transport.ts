@@ -64,7 +64,9 @@ export function openPool(target: Target, credentials: ClientCredentials): Pool {
   const begin = async (): Promise<Transport> => {
     const socket = await open(target.secure ? ['h2', 'http/1.1'] : []);
     const h2 = 'alpnProtocol' in socket && socket.alpnProtocol === 'h2';
-    const transport = h2 ? http2Transport(socket, target) : http1Transport(socket, target, () => open(['http/1.1']));
+    const transport = h2
+      ? await http2Transport(socket, target)
+      : http1Transport(socket, target, () => open(['http/1.1']));
     all.add(transport);
     if (closed) transport.destroy();
     return transport;

@@ -1,5 +1,6 @@
 import { copyFileSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Http2ServerResponse } from 'node:http2';
 import { connect as connectTcp, createServer as createTcp, type AddressInfo, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { connectKube, type Kube } from '../../../services/kube/client.ts';
@@ -8,7 +9,7 @@ import { dial } from '../../../services/kube/dial.ts';
 import { http2Transport } from '../../../services/kube/http2.ts';
 import type { KubeConfig } from '../../../services/kube/kube-config.types.ts';
 import { until } from '../../support/until.ts';
-import { json, makePki, serve, type TestServer } from './server.ts';
+import { json, makePki, MAX_STREAMS, serve, type TestServer } from './server.ts';
 
 const pki = makePki();
 beforeAll(() => {
@@ -152,6 +153,32 @@ describe.each(['h2', 'https'] as const)('over %s', (protocol) => {
   });
 });
 
+test('a server that is about to leave (GOAWAY) finishes what it has, and new calls go elsewhere', async () => {
+  const held: ServerResponse[] = [];
+  const server = await started('h2', pki, ({ path }, response) =>
+    path === '/held' ? void held.push(response) : json(response, answered),
+  );
+  const kube = connect(server.url);
+  const call = kube.request({ method: 'GET', path: '/held' });
+  const response = await until('it is asked', () => held[0]);
+  (response as unknown as Http2ServerResponse).stream.session?.goaway(0);
+  await until('new calls have a connection of their own', async () => {
+    expect(await get(kube)).toEqual(answered);
+    return server.connections === 2;
+  });
+  json(response, answered);
+  expect(await call).toEqual(answered);
+  await until('the old connection is gone', () => server.sockets.size === 1);
+});
+
+test('more calls than the server takes at once wait for their turn', async () => {
+  const server = await started('h2', pki, (_, response) => void setImmediate(() => json(response, answered)));
+  const kube = connect(server.url);
+  const calls = await Promise.allSettled(Array.from({ length: 10 * MAX_STREAMS }, () => get(kube)));
+  expect(calls.filter(({ status }) => status === 'rejected')).toEqual([]);
+  expect(server.connections).toBe(1);
+});
+
 test('a server that takes connections and says nothing costs a call its deadline, no more', async () => {
   const port = await listening(createTcp());
   const kube = connect(`https://127.0.0.1:${port}`);
@@ -176,7 +203,7 @@ test('a server that falls silent is found dead by pings: all that is open on it 
   );
   const tls = await clientCredentials(config(server.url)).tls();
   const socket = await dial({ ...target, port }, tls, ['h2'], AbortSignal.timeout(5_000));
-  const transport = http2Transport(socket, target, { everyMs: 20, timeoutMs: 200 });
+  const transport = await http2Transport(socket, target, { everyMs: 20, timeoutMs: 200 });
   cleanUps.push(() => transport.destroy());
   const signal = new AbortController().signal;
   const { body, complete } = await transport.send({ method: 'GET', path: '/', headers: {}, streaming: true, signal });

@@ -172,13 +172,14 @@ describe('a credential plugin', () => {
     await without.credentials.authorization();
     const head = { apiVersion: 'client.authentication.k8s.io/v1', kind: 'ExecCredential' };
     expect(told()).toEqual([{ ...head, spec: { interactive: false } }]);
-    const exec = plugin(answer({ token: 'a' }), { provideClusterInfo: true });
+    const exec = plugin(answer({ token: 'a' }), { provideClusterInfo: true, clusterConfig: { audience: 'x' } });
     const having = rig({ exec, certificateAuthority: { data: pki.text('ca.crt') }, tlsServerName: 'api' });
     await having.credentials.authorization();
     const cluster = {
       server: 'https://127.0.0.1:6443',
       'tls-server-name': 'api',
       'certificate-authority-data': Buffer.from(pki.text('ca.crt')).toString('base64'),
+      config: { audience: 'x' },
     };
     expect(told()).toEqual([{ ...head, spec: { interactive: false, cluster } }]);
   });

@@ -88,7 +88,12 @@ describe('of a kubeconfig the current context is taken', () => {
       interactiveMode: 'IfAvailable',
       provideClusterInfo: true,
     };
-    expect(parse({ user: { exec } }).exec).toEqual({
+    const extensions = [
+      { name: 'other', extension: 1 },
+      { name: 'client.authentication.k8s.io/exec', extension: { audience: 'x' } },
+    ];
+    expect(parse({ cluster: { extensions }, user: { exec } }).exec).toEqual({
+      clusterConfig: { audience: 'x' },
       apiVersion: 'client.authentication.k8s.io/v1',
       command: '/etc/k/get-token',
       args: ['-n', 'a'],

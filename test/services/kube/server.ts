@@ -37,6 +37,9 @@ export function makePki(): Pki {
   };
 }
 
+/** What a server of HTTP/2 takes at once. */
+export const MAX_STREAMS = 20;
+
 export interface Seen {
   method: string;
   path: string;
@@ -86,7 +89,7 @@ export async function serve(
   const server = (
     protocol === 'http' ? createHttp(listener)
     : protocol === 'https' ? createHttps(tls, listener)
-    : createSecureServer(tls, listener as never)
+    : createSecureServer({ ...tls, settings: { maxConcurrentStreams: MAX_STREAMS } }, listener as never)
   ) as Server; // prettier-ignore
   const sockets = new Set<Socket>();
   const result = { url: '', port: 0, seen, sockets, connections: 0, close };
