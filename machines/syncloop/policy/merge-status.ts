@@ -1,6 +1,6 @@
-import type { Container, ContainerStatus, DesiredPod, PodCondition, PodStatus } from '../../kubernetes.types.ts';
-import { restartsAfter } from '../../pod/policy/pod-phase.ts';
+import type { DesiredPod, PodCondition, PodStatus } from '../../kubernetes.types.ts';
 import { sameJson } from '../../pod/policy/same-json.ts';
+import { mergeContainers } from './merge-containers.ts';
 
 /** Condition types that the node's agent alone writes (facts/pod-conditions.tsv). */
 const OWN_CONDITIONS = [
@@ -47,25 +47,28 @@ export function isTerminal(status: PodStatus | undefined): boolean {
 export function mergeStatus(pod: DesiredPod, api: PodStatus | undefined, wanted: PodStatus): PodStatus {
   const others = Object.entries(api ?? {}).filter(([key]) => !(OWN_FIELDS as readonly string[]).includes(key));
   const phase = isTerminal(api) ? pick(api, 'phase', 'reason', 'message') : pick(wanted, 'phase', 'reason', 'message');
-  const containers = (list: 'initContainerStatuses' | 'containerStatuses', specs: readonly Container[] = []) => {
-    const statuses = wanted[list]?.map((status) => mergeContainer(pod, specs, find(api?.[list], status.name), status));
-    return statuses && { [list]: statuses };
-  };
   const { reason: _reason, message: _message, ...own } = wanted;
   return {
     ...own,
     ...Object.fromEntries(others),
     ...phase,
     ...newest(wanted.observedGeneration, api?.observedGeneration),
-    ...containers('initContainerStatuses', pod.spec.initContainers),
-    ...containers('containerStatuses', pod.spec.containers),
+    ...mergeContainers(pod, api, wanted),
     conditions: mergeConditions(api, wanted, isTerminal(phase)),
   };
 }
 
-/** Whether the API's status says what another does; what is unset and what is empty are the same on the wire. */
+/**
+ * Whether the API's status says what another does: what is unset and what is empty are the same on the wire, and conditions
+ * have no order.
+ */
 export function sameStatus(a: PodStatus | undefined, b: PodStatus | undefined): boolean {
-  return sameJson(withoutUnset(a ?? {}), withoutUnset(b ?? {}));
+  return a === b || sameJson(comparable(a), comparable(b));
+}
+
+function comparable({ conditions = [], ...status }: PodStatus = {}): unknown {
+  const byType = Object.fromEntries(conditions.map((condition) => [condition.type, condition]));
+  return withoutUnset({ ...status, conditions: byType });
 }
 
 function pick(status: PodStatus | undefined, ...fields: ('phase' | 'reason' | 'message')[]): PodStatus {
@@ -73,32 +76,6 @@ function pick(status: PodStatus | undefined, ...fields: ('phase' | 'reason' | 'm
 }
 
 const newest = (a = 0, b = 0) => (a || b ? { observedGeneration: Math.max(a, b) } : {});
-
-const find = <T extends { name: string }>(list: readonly T[] | undefined, name: string) =>
-  list?.find((item) => item.name === name);
-
-/** An end that is known stays: nothing that never runs again comes back, and no end becomes an unknown one (B078). */
-function mergeContainer(
-  pod: DesiredPod,
-  specs: readonly Container[],
-  api: ContainerStatus | undefined,
-  wanted: ContainerStatus,
-): ContainerStatus {
-  const ended = api?.state?.terminated;
-  const spec = find(specs, wanted.name);
-  if (!api || !ended || !spec) return wanted;
-  const end = wanted.state?.terminated;
-  if (end) return end.reason === 'ContainerStatusUnknown' && !isOtherInstance(api, wanted) ? api : wanted;
-  // An init container runs again in a new sandbox, unless the pod never gets one.
-  const mayRunAgain =
-    restartsAfter(spec, pod.spec, ended) ||
-    (find(pod.spec.initContainers, wanted.name) && pod.spec.restartPolicy !== 'Never');
-  return mayRunAgain ? wanted : api;
-}
-
-const isOtherInstance = (api: ContainerStatus, wanted: ContainerStatus) =>
-  wanted.restartCount > api.restartCount ||
-  (wanted.containerID !== undefined && wanted.containerID !== '' && wanted.containerID !== api.containerID);
 
 /** Others' conditions as the API has them, then the agent's own. */
 function mergeConditions(api: PodStatus | undefined, wanted: PodStatus, terminal: boolean): PodCondition[] {

@@ -166,6 +166,13 @@ test('the start of a pod is told once', () => {
   expect(mergeStatus(pod(), undefined, podStatus('Running', { startTime: LATE })).startTime).toBe(LATE);
 });
 
+test('where others have put their conditions is no difference', () => {
+  const [own, gate] = [condition('Ready', 'True'), condition('example.com/gate', 'True')];
+  const of = (...conditions: (typeof own)[]) => podStatus('Running', { conditions });
+  expect(sameStatus(of(own, gate), of(gate, own))).toBe(true);
+  expect(sameStatus(of(own, gate), of(own))).toBe(false);
+});
+
 test('what a server shows of unset fields is no difference', () => {
   const shown = { phase: 'Running', conditions: [{ ...condition('Ready', 'True'), lastProbeTime: null }], hostIP: '' };
   const own = { phase: 'Running', conditions: [condition('Ready', 'True')], podIPs: [] };
