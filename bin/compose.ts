@@ -10,6 +10,7 @@ import {
   applyOomScoreAdj,
   createFactStore,
   createPodHost,
+  hostFactsReader,
   isCgroupV2,
   nodeInfo,
   podFacts,
@@ -22,6 +23,7 @@ import {
   serveReadOnly,
 } from '../services/server/index.ts';
 import { longTimers } from '../services/timers.ts';
+import { apiServer, nodeSettings, nodeView } from './node-settings.ts';
 import { agentView } from './agent-view.ts';
 import { agentClock } from './clock.ts';
 import { durationMs } from './config/duration.ts';
@@ -66,6 +68,9 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
   const cgroupDriver = config.cgroupsPerQOS ? await cgroupDriverOf(cri, driver, (m) => log.warn(m)) : driver;
   const host = createPodHost({ paths, cgroup: cgroupSettings(loaded, cgroupDriver), logger: log });
   await host.checkCgroups();
+  const ofNode = nodeSettings(loaded, nodeName);
+  const readHost = hostFactsReader({ rootDir: paths.rootDir, nodeName, nodeIPs: ofNode.nodeIPs });
+  const kube = await apiServer(loaded);
   const facts = podFacts(createFactStore(paths, log), log);
   const record = (event: RecordedEvent) => {
     const { type, reason, message, pod, fieldPath } = event;
@@ -90,6 +95,8 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
     manifestHeaders: config.staticPodURLHeader ?? {},
     keptManifests: createFactStore(paths, log, 'manifests'),
     settleMs: SETTLE_MS,
+    readHost,
+    cluster: kube && { kube, keptPods: createFactStore(paths, log, 'pods'), random: Math.random },
   });
   const tracker = createActorTracker(now);
   const trace = traceTransitions(log);
@@ -105,7 +112,8 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
       nodeName,
       ...(await facts.load()),
       sources: podSources(loaded),
-      settings: syncloopSettings(loaded, node),
+      node: nodeView(nodeName, { host: await readHost() }, ofNode, loaded),
+      settings: { ...syncloopSettings(loaded, node), cluster: kube && { node: ofNode, drainMs: SETTLE_MS } },
     },
   });
   agent.on('event.happened', ({ event }) => record(event));
@@ -138,6 +146,7 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
   } finally {
     await Promise.all(servers.map((server) => server.close()));
     cri.close();
+    kube?.close();
     await guest?.stop();
     log.info('statelet has stopped');
     flush();

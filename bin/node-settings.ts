@@ -5,6 +5,8 @@ import { nodeObject } from '../machines/node/policy/node-object.ts';
 import { nodeStatus } from '../machines/node/policy/node-status.ts';
 import type { NodeView } from '../machines/pod/policy/admit/admission.types.ts';
 import { nodeViewOf } from '../machines/syncloop/policy/node-view.ts';
+import { connectKube, type Kube } from '../services/kube/client.ts';
+import { loadKubeconfig } from '../services/kube/kubeconfig.ts';
 import { durationMs } from './config/duration.ts';
 import type { LoadedConfig } from './config/load-config.ts';
 
@@ -19,8 +21,24 @@ export function kubeletVersion(): string {
   return `${KUBERNETES_VERSION}+statelet.${version}`;
 }
 
+/**
+ * The API server that --kubeconfig names; undefined without one. Nothing is asked of it yet.
+ *
+ * @throws AgentError `InvalidKubeconfig` that names file and field
+ */
+export async function apiServer({ config, flags }: LoadedConfig): Promise<Kube | undefined> {
+  if (!flags.kubeconfig) return undefined;
+  const { kubeAPIQPS: qps, kubeAPIBurst: burst, eventRecordQPS, eventBurst } = config;
+  return connectKube(await loadKubeconfig(flags.kubeconfig), {
+    qps,
+    burst,
+    events: { qps: eventRecordQPS, burst: eventBurst },
+    userAgent: `statelet/${kubeletVersion()}`,
+  });
+}
+
 /** What of the configuration concerns the Node object. */
-export function nodeSettings({ config, flags, gate }: LoadedConfig, hostname: string): NodeSettings {
+export function nodeSettings({ config, flags }: LoadedConfig, hostname: string): NodeSettings {
   return {
     hostname,
     registerNode: config.registerNode && flags.kubeconfig !== '',

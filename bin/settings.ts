@@ -75,13 +75,14 @@ function logRotation({ config }: LoadedConfig): LogRotationSettings | undefined 
   };
 }
 
-export function podSources({ config }: LoadedConfig): SourceSettings[] {
+export function podSources({ config, flags }: LoadedConfig): SourceSettings[] {
   const sources: SourceSettings[] = [];
   const { staticPodPath, staticPodURL } = config;
   if (staticPodPath)
     sources.push({ source: 'file', location: staticPodPath, periodMs: durationMs(config.fileCheckFrequency) });
   if (staticPodURL)
     sources.push({ source: 'http', location: staticPodURL, periodMs: durationMs(config.httpCheckFrequency) });
+  if (flags.kubeconfig) sources.push({ source: 'api' });
   return sources;
 }
 

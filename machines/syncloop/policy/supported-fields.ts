@@ -48,7 +48,8 @@ export const POD_SECURITY_CONTEXT = object({
   seLinuxChangePolicy: oneOf('Recursive'),
   supplementalGroups: listOf(id),
   supplementalGroupsPolicy: oneOf('Merge'),
-  ...each(notYet, 'appArmorProfile sysctls windowsOptions'),
+  sysctls: listOf(object({ name: string, value: string }, 'name', 'value')),
+  ...each(notYet, 'appArmorProfile windowsOptions'),
 });
 
 const amounts = object({ cpu: quantity, memory: quantity, 'ephemeral-storage': notYet });
@@ -146,10 +147,13 @@ export const POD_SPEC = object(
     ...each(string, 'nodeName schedulerName preemptionPolicy priorityClassName serviceAccount serviceAccountName'),
     priority: integer(-(2 ** 31), 2 ** 31 - 1),
     os: object({ name: oneOf('linux') }, 'name'),
+    nodeSelector: stringMap,
+    // Judged by admission; its form is the API server's matter.
+    affinity: unread,
     ...each(unread, 'tolerations topologySpreadConstraints schedulingGates schedulingGroup'),
     ...each(
       notYet,
-      'affinity dnsConfig ephemeralContainers hostAliases hostnameOverride imagePullSecrets nodeSelector overhead ' +
+      'dnsConfig ephemeralContainers hostAliases hostnameOverride imagePullSecrets overhead ' +
         'readinessGates resourceClaims resources runtimeClassName subdomain',
     ),
   },
