@@ -5,7 +5,8 @@ import type { KubeConfig } from './kube-config.types.ts';
 import { lineSplitter } from './lines.ts';
 import { rateLimit } from './rate-limit.ts';
 import { beginSpan } from './span.ts';
-import { openPool, type HttpResponse } from './transport.ts';
+import { openPool } from './pool.ts';
+import type { HttpResponse } from './transport.types.ts';
 
 type Query = Record<string, string | number | boolean | undefined>;
 

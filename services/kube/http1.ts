@@ -2,7 +2,7 @@ import { Agent, request as send } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Socket } from 'node:net';
 import { authority, type Target } from './dial.ts';
-import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
+import type { HttpRequest, HttpResponse, Transport } from './transport.types.ts';
 
 /** Calls at the same time; more of them wait. Streams have connections of their own. */
 const MAX_SOCKETS = 8;

@@ -1,7 +1,7 @@
 import { connect, constants, type ClientHttp2Session, type ClientHttp2Stream } from 'node:http2';
 import type { Socket } from 'node:net';
 import { authority, type Target } from './dial.ts';
-import type { HttpRequest, HttpResponse, Transport } from './transport.ts';
+import type { HttpRequest, HttpResponse, Transport } from './transport.types.ts';
 
 /** A connection with open streams is asked for a sign of life so often, and given so long for it (client-go's numbers), ms. */
 const PINGS = { everyMs: 30_000, timeoutMs: 15_000 };
