@@ -156,7 +156,8 @@ export class ApiServer {
       socket.once('close', () => this.#sockets.delete(socket));
     });
     server.on('secureConnection', (socket: Socket) => socket.on('error', () => socket.destroy()));
-    server.on('sessionError', () => undefined);
+    // A client that breaks off is no error of the server.
+    server.on('sessionError', (_error, session) => session.destroy());
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(this.#port, this.#options.host ?? '127.0.0.1', () => resolve());
@@ -178,9 +179,12 @@ export class ApiServer {
   }
 
   async #serve(message: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = await read(message);
+    // A client that broke off in the middle of its request is owed no answer.
+    if (!body) return;
     const asked: Asked = { verb: '', resource: '', username: '', path: message.url ?? '' };
     try {
-      await this.#answer(message, response, asked);
+      await this.#answer(message, response, body, asked);
     } catch (error) {
       const failure =
         error instanceof ApiError
@@ -193,8 +197,7 @@ export class ApiServer {
     if (this.journal.length > JOURNAL) this.journal.shift();
   }
 
-  async #answer(message: IncomingMessage, response: ServerResponse, asked: Asked): Promise<void> {
-    const body = await read(message);
+  async #answer(message: IncomingMessage, response: ServerResponse, body: Buffer, asked: Asked): Promise<void> {
     const user = impersonated(this.#user(message), message);
     const url = new URL(message.url ?? '/', this.url);
     Object.assign(asked, { username: user.username, verb: 'get', path: url.pathname });
@@ -228,7 +231,9 @@ export class ApiServer {
   #user(message: IncomingMessage): User {
     const [scheme, token = ''] = (message.headers.authorization ?? '').split(' ');
     const socket = message.socket as TLSSocket;
-    const subject = socket.getPeerCertificate().subject as { CN?: string; O?: string | string[] } | undefined;
+    // null when the client has gone meanwhile.
+    const peer = socket.getPeerCertificate() as { subject?: { CN?: string; O?: string | string[] } } | null;
+    const subject = peer?.subject;
     if (subject && !socket.authorized) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
     if (subject?.CN) return { username: subject.CN, groups: [...[subject.O ?? []].flat(), 'system:authenticated'] };
     if (scheme !== 'Bearer') return ANONYMOUS;
@@ -278,10 +283,13 @@ function impersonated(user: User, { headers }: IncomingMessage): User {
   return { username, groups: [...groups, 'system:authenticated'] };
 }
 
-async function read(message: IncomingMessage): Promise<Buffer> {
+function read(message: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = [];
-  for await (const chunk of message) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
+  return new Promise((resolve) => {
+    message.on('data', (chunk: Buffer) => chunks.push(chunk));
+    message.once('end', () => resolve(Buffer.concat(chunks)));
+    for (const broken of ['aborted', 'error', 'close']) message.once(broken, () => resolve(undefined));
+  });
 }
 
 /** Ends the connection on which the request came, with everything else that is on it. */

@@ -37,7 +37,7 @@ export function streamWatch(request: Request, { api }: Parts, bookmarkMs: number
   };
   const watching = watch(api, { ...target, name: '' }, options, send);
   const bookmarks = setInterval(watching.bookmark, bookmarkMs);
-  const end = setTimeout(() => response.end(), Number(query.get('timeoutSeconds') ?? DEFAULT_TIMEOUT_SECONDS) * 1000);
+  const end = setTimeout(() => response.end(), (Number(query.get('timeoutSeconds')) || DEFAULT_TIMEOUT_SECONDS) * 1000);
   response.on('close', () => {
     clearInterval(bookmarks);
     clearTimeout(end);
