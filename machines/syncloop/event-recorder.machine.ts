@@ -8,7 +8,7 @@ import type {
   EventRecorderRequest,
   EventRecorderSlots,
 } from './event-recorder.types.ts';
-import { correlateEvent, markWritten, NO_EVENTS, type Correlation } from './policy/correlate-events.ts';
+import { correlateEvent, markWritten, NO_EVENTS, seriesOf, type Correlation } from './policy/correlate-events.ts';
 
 interface EventRecorderContext extends EventRecorderInput {
   correlation: Correlation;
@@ -56,7 +56,7 @@ export const eventRecorderMachine = setup({
     drain: ({ context }) => context.drainMs,
   },
   guards: {
-    hasKnown: ({ context: { queue, correlation } }) => correlation.series.get(queue[0] ?? '')?.isWritten === true,
+    hasKnown: ({ context: { queue, correlation } }) => seriesOf(correlation, queue[0] ?? '')?.isWritten === true,
     hasNew: ({ context: { queue } }) => queue.length > 0,
     isDraining: ({ context }) => context.isDraining,
     isNotFound: (_, error: unknown) => agentError(error).reason === 'NotFound',
@@ -71,7 +71,7 @@ export const eventRecorderMachine = setup({
       const { state, key } = correlateEvent(context.correlation, event.event, { nodeName, now: env.now() });
       const waits = key === undefined || context.queue.includes(key);
       // A series that is remembered no more has nothing to write.
-      const queue = (waits ? context.queue : [...context.queue, key]).filter((each) => state.series.has(each));
+      const queue = (waits ? context.queue : [...context.queue, key]).filter((each) => seriesOf(state, each));
       const tooMany = Math.max(0, queue.length - MAX_QUEUE);
       enqueue.assign({ correlation: state, queue: queue.slice(tooMany), dropped: dropped + tooMany });
       const message = `more than ${MAX_QUEUE} events wait to be written: the oldest are left out until fewer do`;
@@ -79,22 +79,22 @@ export const eventRecorderMachine = setup({
     }),
     takeNext: assign(({ context: { queue, correlation } }) => {
       const [key = '', ...rest] = queue;
-      const series = correlation.series.get(key);
+      const series = seriesOf(correlation, key);
       return { queue: rest, writing: series && { key, event: series.event } };
     }),
     noteWritten: assign(({ context: { correlation, writing } }) => ({
-      correlation: markWritten(correlation, writing?.key, true),
+      correlation: markWritten(correlation, writing?.key ?? '', true),
       writing: undefined,
       failures: 0,
     })),
     noteForgotten: assign(({ context: { correlation, writing } }) => ({
-      correlation: markWritten(correlation, writing?.key, false),
+      correlation: markWritten(correlation, writing?.key ?? '', false),
     })),
     giveUp: assign({ writing: undefined, failures: 0 }),
     /** It comes first again, though it may have happened anew meanwhile and wait already. */
     putBack: assign(({ context: { queue, writing, correlation, failures } }) => ({
       queue: [writing?.key ?? '', ...queue.filter((key) => key !== writing?.key)].filter((key) =>
-        correlation.series.has(key),
+        seriesOf(correlation, key),
       ),
       writing: undefined,
       failures: failures + 1,
