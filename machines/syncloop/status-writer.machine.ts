@@ -63,6 +63,11 @@ export const statusWriterMachine = setup({
     /** A writer that threw is a bug; the pause keeps one that always throws from taking the machine with it. */
     respawn: 1000,
   },
+  guards: {
+    /** It has a writer, which knows that the agent has the pod. */
+    isWritten: ({ context, event }) =>
+      event.type === 'pod.wanted' && context.writers[event.uid]?.wanted?.source === event.source,
+  },
   actions: {
     collect: assign(({ context, event }) => {
       switch (event.type) {
@@ -87,6 +92,15 @@ export const statusWriterMachine = setup({
         default:
           return {};
       }
+    }),
+    /** The most frequent news, told to the pod's own writer alone. */
+    passWanted: enqueueActions(({ context, enqueue, event }) => {
+      if (event.type !== 'pod.wanted') return;
+      const { [event.uid]: writer } = context.writers;
+      const { [event.uid]: wanted } = context.wanted;
+      if (!writer || !wanted) return;
+      enqueue(() => send(writer.ref, { type: 'status.wanted', wanted }));
+      enqueue.assign({ writers: { ...context.writers, [event.uid]: { ...writer, wanted } } });
     }),
     /** Brings the writers in line with what is wanted and what the API has. */
     reconcile: enqueueActions(({ context, enqueue }) => {
@@ -166,7 +180,10 @@ export const statusWriterMachine = setup({
     running: {
       description: 'Tells each writer what the agent has of its pod and what the API has.',
       on: {
-        'pod.wanted': { actions: ['collect', 'reconcile'] },
+        'pod.wanted': [
+          { guard: 'isWritten', actions: ['collect', 'passWanted'] },
+          { actions: ['collect', 'reconcile'] },
+        ],
         'pod.forgotten': { actions: ['collect', 'reconcile'] },
         'api.pods': { actions: ['collect', 'reconcile'] },
         'sources.ready': { actions: ['collect', 'reconcile'] },

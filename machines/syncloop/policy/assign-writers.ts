@@ -53,13 +53,16 @@ export function assignWriters({ wanted, api, sourcesReady, gone, now }: WritersV
   const names = new Set<string>();
   for (const [key, pod] of Object.entries(wanted)) {
     const { namespace, name } = pod.pod.metadata;
-    const isStatic = pod.source !== 'api';
+    if (pod.source === 'api') {
+      assignments.push({ key, namespace, name, isStatic: false, wanted: pod, api: api?.byUid.get(key) });
+      continue;
+    }
     const fullName = podFullName(pod.pod);
-    if (isStatic && names.has(fullName)) continue;
-    if (isStatic) names.add(fullName);
+    if (names.has(fullName)) continue;
+    names.add(fullName);
     const mirror = api?.mirrors.get(fullName);
-    const object = isStatic ? mirror && (gone.includes(mirror.uid) ? undefined : mirror) : api?.byUid.get(key);
-    assignments.push({ key, namespace, name, isStatic, wanted: pod, ...(object && { api: object }) });
+    const object = mirror && !gone.includes(mirror.uid) ? mirror : undefined;
+    assignments.push({ key, namespace, name, isStatic: true, wanted: pod, api: object });
   }
   for (const pod of api?.byUid.values() ?? []) {
     const { uid: key, namespace, name, refused } = pod;
