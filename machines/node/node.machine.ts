@@ -66,14 +66,22 @@ export const nodeMachine = nodeSetup.createMachine({
           },
         },
         gettingNode: {
-          description: 'Looks at the Node that is there already.',
+          description:
+            'Looks at the Node that is there already: one that has the labels and annotations of this agent is taken as it is.',
           invoke: {
             src: 'getNode',
             input: ({ context: { nodeName } }) => ({ nodeName }),
-            onDone: {
-              target: 'decidingOnFound',
-              actions: { type: 'takeFound', params: ({ event }) => event.output },
-            },
+            onDone: [
+              {
+                guard: { type: 'lacksSomething', params: ({ event }) => event.output },
+                target: 'patchingNode',
+                actions: { type: 'takeFound', params: ({ event }) => event.output },
+              },
+              {
+                target: '#node.registered',
+                actions: { type: 'takeFound', params: ({ event }) => event.output },
+              },
+            ],
             onError: [
               {
                 guard: when('isNotFound'),
@@ -83,10 +91,6 @@ export const nodeMachine = nodeSetup.createMachine({
               { target: 'waitingToRetry', actions: [told, 'fail'] },
             ],
           },
-        },
-        decidingOnFound: {
-          description: 'A Node that has the labels and annotations of this agent is taken as it is.',
-          always: [{ guard: 'needsPatch', target: 'patchingNode' }, { target: '#node.registered' }],
         },
         patchingNode: {
           description: 'Gives the Node the labels and annotations that it lacks.',

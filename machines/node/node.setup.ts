@@ -100,7 +100,7 @@ export const nodeSetup = setup({
     registersItself: ({ context }) => context.settings.registerNode,
     isThereAlready: (_, error: unknown) => ['AlreadyExists', 'Forbidden'].includes(reasonOf(error)),
     isNotFound: (_, error: unknown) => reasonOf(error) === 'NotFound',
-    needsPatch: ({ context }) => context.patch !== undefined,
+    lacksSomething: ({ context }, node: Node) => reconcileNode(node, wantedNode(context)) !== undefined,
     isReady: ({ context }) => conditionOf(context.node?.status?.conditions, 'Ready')?.status === 'True',
     isNotReady: ({ context }) => conditionOf(context.node?.status?.conditions, 'Ready')?.status !== 'True',
     isShuttingDown: ({ context }) => context.situation.shuttingDown,

@@ -6,11 +6,7 @@ import { status } from './verbs/status.ts';
 import { version } from './verbs/version.ts';
 
 /** What the Node object says of the runtime. @throws AgentError where it does not answer */
-export async function runtimeFacts(
-  cri: Cri,
-  { images }: { images: boolean },
-  signal?: AbortSignal,
-): Promise<RuntimeFacts> {
+async function runtimeFacts(cri: Cri, { images }: { images: boolean }, signal?: AbortSignal): Promise<RuntimeFacts> {
   const [{ runtimeName, runtimeVersion }, { runtimeHandlers, features }, listed] = await Promise.all([
     version(cri, signal),
     status(cri, signal),
