@@ -1,7 +1,8 @@
 import type { Api } from './api.ts';
 import { ApiError } from './errors.ts';
-import { dictAt, listAt, textAt } from './objects.ts';
+import { dictAt, listAt, textAt, time } from './objects.ts';
 import type { Dict, KubeObject } from './objects.ts';
+import { bound } from './pod-strategy.ts';
 import { RESOURCES, resourceNamed } from './resources.ts';
 import type { Resource } from './resources.ts';
 import type { Change } from './store.ts';
@@ -23,13 +24,15 @@ export function bootstrap(api: Api): void {
 /**
  * The controllers whose work a node would miss: the default service account and the CA's configMap of each namespace,
  * the end of namespaces, the not-ready taint, mirror pods and leases of Nodes that are gone.
+ * With `schedule`, pods without a node go to the first that is ready and untainted.
  * Each change is looked at after the call that made it. The answer ends them.
  */
-export function runControllers(api: Api, authorityPem: string): () => void {
+export function runControllers(api: Api, authorityPem: string, options: { schedule: boolean }): () => void {
   const stop = api.store.watch('', 0, (change) => {
     setImmediate(() => {
       if (change.key.startsWith('namespaces/')) onNamespace(api, change, authorityPem);
       if (change.key.startsWith('nodes/')) onNode(api, change);
+      if (options.schedule && /^(nodes|pods)\//.test(change.key)) schedule(api);
       const { namespace } = change.object.metadata;
       if (change.type === 'DELETED' && namespace) finishNamespace(api, namespace);
     });
@@ -61,6 +64,20 @@ function onNamespace(api: Api, { type, object }: Change, authorityPem: string): 
   make('configmaps', { metadata: { name: 'kube-root-ca.crt' }, data: { 'ca.crt': authorityPem } });
 }
 
+/** A scheduler that knows readiness and taints, and nothing of room. */
+function schedule(api: Api): void {
+  const node = api.store
+    .list('nodes/')
+    .find((n) => isReady(n) && !listAt(n, 'spec.taints').some((t) => t['effect'] !== 'PreferNoSchedule'));
+  if (!node) return;
+  for (const pod of api.store.list('pods/'))
+    if (!textAt(pod, 'spec.nodeName') && !pod.metadata.deletionTimestamp && !listAt(pod, 'spec.schedulingGates').length)
+      api.write(resourceNamed('pods'), bound(pod, node.metadata.name ?? '', time(api.now())));
+}
+
+const isReady = (node: KubeObject) =>
+  listAt(node, 'status.conditions').some((c) => c['type'] === 'Ready' && c['status'] === 'True');
+
 const namespaced = () => [...new Map(RESOURCES.filter((r) => r.namespaced).map((r) => [r.storage, r])).values()];
 
 function emptyNamespace(api: Api, namespace: string): void {
@@ -91,7 +108,7 @@ function onNode(api: Api, { type, object }: Change): void {
   }
   const node = api.store.get(`nodes/${name}`);
   if (!node || node.metadata.uid !== object.metadata.uid) return;
-  const ready = listAt(node, 'status.conditions').some((c) => c['type'] === 'Ready' && c['status'] === 'True');
+  const ready = isReady(node);
   const spec = dictAt(structuredClone(node), 'spec');
   const taints = listAt(spec, 'taints');
   const wanted = [...(ready ? [] : [NOT_READY]), ...(spec['unschedulable'] === true ? [UNSCHEDULABLE] : [])];

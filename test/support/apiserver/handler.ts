@@ -69,7 +69,7 @@ function lookUp(path: string): Dict | string | undefined {
 }
 
 /** Throws 403 when the user may not. */
-export function authorize({ target, verb, user, query }: Request, { api }: Parts): void {
+export function authorize({ target, verb, user, query }: Route & { user: User }, { api }: Parts): void {
   const { resource, namespace, name, subresource } = target;
   const asked: Attributes = {
     verb,

@@ -1,28 +1,32 @@
 import { createSecureServer } from 'node:http2';
-import type { Http2SecureServer, ServerHttp2Stream } from 'node:http2';
+import type { Http2SecureServer } from 'node:http2';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { mkdir, writeFile } from 'node:fs/promises';
 import type { AddressInfo, Socket } from 'node:net';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { TLSSocket } from 'node:tls';
 import { Api } from './api.ts';
+import { authenticate } from './authenticate.ts';
 import { Authority } from './certificates.ts';
 import { approve, bootstrap, runControllers } from './controllers.ts';
 import { control } from './control.ts';
-import { ApiError } from './errors.ts';
+import { ApiError, badRequest } from './errors.ts';
+import type { KeyPair } from './certificates.ts';
+import { before, hangUp, read, send } from './exchange.ts';
 import { Faults } from './faults.ts';
-import type { Asked, Fault } from './faults.ts';
+import type { Asked } from './faults.ts';
 import { answerPath, answerVerb, authorize } from './handler.ts';
 import { kubeconfig } from './kubeconfig.ts';
 import type { KubeObject } from './objects.ts';
 import { listAt, textAt } from './objects.ts';
 import { resourceNamed } from './resources.ts';
+import type { Authenticate } from './reviews.ts';
+import { proxyLog, tunnel } from './kubelet-proxy.ts';
 import { route } from './route.ts';
 import { bind, signApproved } from './subresources.ts';
 import type { Parts } from './subresources.ts';
 import { Tokens } from './tokens.ts';
-import { ANONYMOUS } from './users.ts';
 import type { User } from './users.ts';
 import { streamWatch } from './watch-response.ts';
 
@@ -38,6 +42,8 @@ export interface ApiServerOptions {
   bookmarkMs?: number;
   /** Kubelets' certificate requests are approved as they come. */
   approveNodes?: boolean;
+  /** Pods without a node are bound to one that is ready. */
+  schedule?: boolean;
 }
 
 /** One request that was answered. */
@@ -62,6 +68,7 @@ export class ApiServer {
   #port: number;
   #stopControllers: () => void = () => undefined;
   readonly #watches = new Set<() => void>();
+  #kubeletClient: Promise<KeyPair> | undefined;
   #pem = { cert: '', key: '' };
 
   private constructor(options: ApiServerOptions, authority: Authority) {
@@ -82,7 +89,9 @@ export class ApiServer {
     ]);
     server.#pem = { cert: pair.certificate, key: pair.key };
     await server.up();
-    server.#stopControllers = runControllers(server.api, authority.certificate);
+    server.#stopControllers = runControllers(server.api, authority.certificate, {
+      schedule: options.schedule ?? false,
+    });
     server.api.store.watch(
       'certificates.k8s.io/',
       0,
@@ -151,6 +160,11 @@ export class ApiServer {
     const server = createSecureServer({ ...tls, allowHTTP1: true }, (message, response) => {
       void this.#serve(message as unknown as IncomingMessage, response as unknown as ServerResponse);
     });
+    server.on('upgrade', (message: IncomingMessage, socket: Duplex, head: Buffer) => {
+      this.#tunnel(message, socket, head).catch((error: unknown) => {
+        socket.end(`HTTP/1.1 ${error instanceof ApiError ? error.status.code : 502} Failed\r\n\r\n${String(error)}`);
+      });
+    });
     server.on('connection', (socket: Socket) => {
       this.#sockets.add(socket);
       socket.once('close', () => this.#sockets.delete(socket));
@@ -198,7 +212,7 @@ export class ApiServer {
   }
 
   async #answer(message: IncomingMessage, response: ServerResponse, body: Buffer, asked: Asked): Promise<void> {
-    const user = impersonated(this.#user(message), message);
+    const user = authenticate(message, this.#bearer);
     const url = new URL(message.url ?? '/', this.url);
     Object.assign(asked, { username: user.username, verb: 'get', path: url.pathname });
     if (url.pathname.startsWith('/control/'))
@@ -215,11 +229,27 @@ export class ApiServer {
     const request = { ...where, message, response, user, body };
     authorize(request, this.#parts);
     if (where.verb === 'watch') return this.#watch(request);
-    const { code, body: answer } = answerVerb(request, this.#parts, (token, audiences) =>
-      this.#bearer(token, audiences),
-    );
+    if (where.target.subresource === 'log') return proxyLog(request, this.api, await this.#kubeletKeys());
+    const { code, body: answer } = answerVerb(request, this.#parts, this.#bearer);
     if (faults.some((fault) => fault.drop === 'after')) hangUp(message);
     else send(response, code, answer);
+  }
+
+  /** exec, attach and port-forward: the connection is handed on to the kubelet. */
+  async #tunnel(message: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    const user = authenticate(message, this.#bearer);
+    const where = route(message.method ?? '', new URL(message.url ?? '/', this.url));
+    if (!where) throw badRequest('nothing to upgrade to');
+    authorize({ ...where, user }, this.#parts);
+    tunnel(where, message, socket, head, this.api, await this.#kubeletKeys());
+  }
+
+  /** The certificate that kubelets see, made when the first of them is asked. */
+  #kubeletKeys(): Promise<KeyPair> {
+    this.#kubeletClient ??= this.#parts.authority.client('kubelet-client', 'kube-apiserver-kubelet-client', [
+      'system:masters',
+    ]);
+    return this.#kubeletClient;
   }
 
   #watch(request: Parameters<typeof streamWatch>[0]): void {
@@ -228,25 +258,11 @@ export class ApiServer {
     request.response.on('close', () => this.#watches.delete(cut));
   }
 
-  #user(message: IncomingMessage): User {
-    const [scheme, token = ''] = (message.headers.authorization ?? '').split(' ');
-    const socket = message.socket as TLSSocket;
-    // null when the client has gone meanwhile.
-    const peer = socket.getPeerCertificate() as { subject?: { CN?: string; O?: string | string[] } } | null;
-    const subject = peer?.subject;
-    if (subject && !socket.authorized) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
-    if (subject?.CN) return { username: subject.CN, groups: [...[subject.O ?? []].flat(), 'system:authenticated'] };
-    if (scheme !== 'Bearer') return ANONYMOUS;
-    const user = this.#bearer(token);
-    if (!user) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
-    return user;
-  }
-
-  #bearer(token: string, audiences?: readonly string[]) {
+  readonly #bearer: Authenticate = (token, audiences) => {
     const known = this.#options.tokens?.[token];
     if (known) return { ...known, groups: [...new Set([...known.groups, 'system:authenticated'])] };
     return this.#parts.tokens.user(token, audiences);
-  }
+  };
 
   #onRequest(csr: KubeObject): void {
     setImmediate(() => {
@@ -257,59 +273,4 @@ export class ApiServer {
         approve(this.api, csr);
     });
   }
-}
-
-function send(response: ServerResponse, code: number, body: object | string): void {
-  if (response.destroyed) return;
-  const payload = typeof body === 'string' ? body : JSON.stringify(body);
-  const type = typeof body === 'string' ? 'text/plain' : 'application/json';
-  const retry =
-    typeof body === 'object' && (body as { details?: { retryAfterSeconds?: number } }).details?.retryAfterSeconds;
-  response.writeHead(code, {
-    'Content-Type': type,
-    'Content-Length': Buffer.byteLength(payload),
-    ...(retry && { 'Retry-After': String(retry) }),
-  });
-  response.end(payload);
-}
-
-/** `kubectl --as`: whoever may do everything may act as another. */
-function impersonated(user: User, { headers }: IncomingMessage): User {
-  const username = headers['impersonate-user'];
-  if (typeof username !== 'string') return user;
-  if (!user.groups.includes('system:masters'))
-    throw new ApiError(403, 'Forbidden', `users "${username}" is forbidden: cannot impersonate`);
-  const groups = [headers['impersonate-group'] ?? []].flat();
-  return { username, groups: [...groups, 'system:authenticated'] };
-}
-
-function read(message: IncomingMessage): Promise<Buffer | undefined> {
-  const chunks: Buffer[] = [];
-  return new Promise((resolve) => {
-    message.on('data', (chunk: Buffer) => chunks.push(chunk));
-    message.once('end', () => resolve(Buffer.concat(chunks)));
-    for (const broken of ['aborted', 'error', 'close']) message.once(broken, () => resolve(undefined));
-  });
-}
-
-/** Ends the connection on which the request came, with everything else that is on it. */
-function hangUp(message: IncomingMessage & { stream?: ServerHttp2Stream }): void {
-  if (message.stream) message.stream.session?.destroy();
-  else message.socket.destroy();
-}
-
-/** What a fault does before the request is looked at. */
-async function before(faults: readonly Fault[], message: IncomingMessage): Promise<'dropped' | undefined> {
-  for (const { delayMs, status, drop } of faults) {
-    if (delayMs) await sleep(delayMs);
-    if (drop === 'before') {
-      hangUp(message);
-      return 'dropped';
-    }
-    if (status) {
-      const { code, reason, message: told = `fault: ${reason}`, retryAfterSeconds } = status;
-      throw new ApiError(code, reason, told, retryAfterSeconds === undefined ? undefined : { retryAfterSeconds });
-    }
-  }
-  return undefined;
 }
