@@ -15,15 +15,10 @@ import {
   nodeInfo,
   podFacts,
 } from '../services/host/index.ts';
-import {
-  controlSocketPath,
-  createActorTracker,
-  serveControlSocket,
-  serveHealthz,
-  serveReadOnly,
-} from '../services/server/index.ts';
+import { createActorTracker } from '../services/server/index.ts';
 import { longTimers } from '../services/timers.ts';
 import { apiServer, nodeSettings, nodeView } from './node-settings.ts';
+import { showAgent } from './show-agent.ts';
 import { agentView } from './agent-view.ts';
 import { agentClock } from './clock.ts';
 import { durationMs } from './config/duration.ts';
@@ -120,13 +115,11 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
   const over = Promise.withResolvers<void>();
   agent.subscribe({ complete: over.resolve, error: over.reject });
 
-  const view = agentView(agent, () => [tracker.tree(agent)]);
-  const tell = (level: 'info' | 'warn' | 'error', message: string) => log[level](message);
-  const servers = [await serveControlSocket(controlSocketPath(flags.rootDir), view)];
-  if (config.healthzPort)
-    servers.push(serveHealthz({ host: config.healthzBindAddress, port: config.healthzPort, view, log: tell }));
-  if (config.enableServer && config.readOnlyPort)
-    servers.push(serveReadOnly({ host: config.address, port: config.readOnlyPort, view, log: tell }));
+  const servers = await showAgent(
+    loaded,
+    agentView(agent, () => [tracker.tree(agent)]),
+    log,
+  );
   listenForSignals({
     drain: (signal) => {
       log.info(`${signal}: draining${guest ? '' : '; containers go on running'}`);

@@ -14,7 +14,7 @@ import type { LoadedConfig } from './config/load-config.ts';
 const KUBERNETES_VERSION = 'v1.36.0';
 
 /** `v1.36.0+statelet.0.1.0` */
-export function kubeletVersion(): string {
+function kubeletVersion(): string {
   const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
     version: string;
   };

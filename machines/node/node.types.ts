@@ -1,7 +1,7 @@
 import type { AgentEnv, EventHappened, ParentRef } from '../agent.types.ts';
 import type { Node, NodeStatus, Taint } from '../kubernetes.types.ts';
 import type { Slot } from '../slot.types.ts';
-import type { HealthReport } from '../syncloop/syncloop.types.ts';
+import type { HealthReport } from '../syncloop/reports.types.ts';
 
 /** What of the configuration and the flags concerns the Node object. */
 export interface NodeSettings {

@@ -3,7 +3,7 @@ import type { Node } from '../kubernetes.types.ts';
 import type { NodeReport, NodeSettings } from '../node/node.types.ts';
 import type { EventRecorderReport } from './event-recorder.types.ts';
 import type { StatusWriterEvent, WantedPod } from './status-writer.types.ts';
-import type { HealthReport, SourceSet } from './syncloop.types.ts';
+import type { HealthReport, SourceSet } from './reports.types.ts';
 
 export interface ClusterSettings {
   node: NodeSettings;

@@ -2,7 +2,7 @@ import type { AgentEnv, ParentRef } from '../agent.types.ts';
 import type { DesiredPod, Pod, PodStatus } from '../kubernetes.types.ts';
 import type { Slot } from '../slot.types.ts';
 import type { ApiPod, ApiPods } from './api-source.types.ts';
-import type { SourceName } from './syncloop.types.ts';
+import type { SourceName } from './reports.types.ts';
 
 export interface StatusWriterInput {
   env: AgentEnv;

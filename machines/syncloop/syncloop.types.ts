@@ -7,25 +7,9 @@ import type { PodRef, PodReport, PodSettings } from '../pod/pod.types.ts';
 import type { ObservedContainer, ObservedPod, RuntimeEcho, RuntimeEvent, RuntimeListing } from '../runtime.types.ts';
 import type { Slot } from '../slot.types.ts';
 import type { ClusterReport, ClusterSettings } from './cluster.types.ts';
+import type { HealthReport, SourceName, SourceSet } from './reports.types.ts';
 
-export type SourceName = 'file' | 'http' | 'api';
-
-/** One source's whole answer: every pod it has now. A manifest that is wrong is reported apart and changes nothing. */
-export interface SourceSet {
-  type: 'source.set';
-  source: SourceName;
-  pods: DesiredPod[];
-  /**
-   * What could not be used, one line each with file and field. A pod that ran before from the same origin goes on
-   * with its last good manifest: the source keeps it in `pods`.
-   */
-  problems: { origin: string; message: string }[];
-  /**
-   * What an earlier agent kept, from a source that cannot be reached yet: its pods run, but it has not delivered, so that
-   * nothing is judged absent.
-   */
-  recalled?: true;
-}
+export type { HealthReport, SourceName, SourceSet } from './reports.types.ts';
 
 export interface SyncloopInput {
   env: AgentEnv;
@@ -113,10 +97,6 @@ export type WatchRuntimeEvent =
   | { type: 'runtime.exited'; uid: string; container: ObservedContainer }
   /** What the agent's own calls have shown: nothing has to be asked for that. */
   | { type: 'runtime.echo'; echo: RuntimeEcho };
-
-/** runtimeHealth → syncloop. */
-export type HealthReport =
-  { type: 'health.changed'; health: 'healthy' | 'networkNotReady' | 'unhealthy'; message: string } | EventHappened;
 
 export interface RuntimeHealthSlots {
   /** CRI Status: both conditions. */
