@@ -68,13 +68,17 @@ test('a connection for exec is handed on to the kubelet', async () => {
     options,
   );
   let heard = '';
+  let end: () => unknown = () => undefined;
+  asked.on('response', (response) => (heard += `refused: ${response.statusCode}`));
   asked.on('upgrade', (_answer, socket, head) => {
     heard += head.toString();
     socket.on('data', (chunk: Buffer) => (heard += chunk.toString()));
+    end = () => socket.destroy();
     socket.write('echo');
   });
   asked.end();
   await until('the echo', () => heard === '/exec/default/web/c?command=sh&command=-i&input=1&output=1\necho', {
     told: () => heard,
   });
+  end();
 });

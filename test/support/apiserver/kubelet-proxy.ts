@@ -42,12 +42,13 @@ export function tunnel(
   keys: KeyPair,
 ): void {
   const pod = api.get({ ...target, subresource: '' });
+  const { authorization: _ours, ...headers } = message.headers;
   const asked = httpsRequest({
     ...kubelet(pod, api),
     ...tls(keys),
     method: message.method,
     path: upgradePath(target, pod, query),
-    headers: { ...message.headers, authorization: undefined },
+    headers,
   });
   asked.once('upgrade', (answer, upstream, first) => {
     const headers = Object.entries(answer.headers).map(([name, value]) => `${name}: ${String(value)}\r\n`);
@@ -55,11 +56,14 @@ export function tunnel(
     socket.write(first);
     upstream.write(head);
     upstream.pipe(socket).pipe(upstream);
-    for (const side of [socket, upstream])
-      side.on('error', () => {
-        socket.destroy();
-        upstream.destroy();
-      });
+    // Whichever side goes takes the other with it.
+    for (const [one, other] of [
+      [socket, upstream],
+      [upstream, socket],
+    ] as const) {
+      one.on('error', () => other.destroy());
+      one.on('close', () => other.destroy());
+    }
   });
   asked.once('response', (answer) => {
     socket.write(`HTTP/1.1 ${answer.statusCode} ${answer.statusMessage}\r\nConnection: close\r\n\r\n`);
