@@ -10,6 +10,9 @@ export interface Change {
   previous?: KubeObject;
 }
 
+/** So many of the newest changes are always kept, and at most twice as many. */
+const KEPT_CHANGES = 20_000;
+
 type Listener = (change: Change) => void;
 
 /**
@@ -90,6 +93,9 @@ export class Store {
 
   #tell(change: Change): void {
     this.#changes.push(change);
+    if (this.#changes.length > 2 * KEPT_CHANGES) {
+      this.#compacted = this.#changes.splice(0, KEPT_CHANGES).at(-1)?.revision ?? this.#compacted;
+    }
     for (const listener of [...this.#listeners]) listener(change);
   }
 }
