@@ -187,7 +187,7 @@ describe('fields', () => {
       'accepted are "", DirectoryOrCreate',
     ],
     [manifest({ shareProcessNamespace: true }), 'spec.shareProcessNamespace: true is not supported yet'],
-    [manifest({ nodeSelector: { a: 'b' } }), 'spec.nodeSelector: not supported yet'],
+    [manifest({ subdomain: 'a' }), 'spec.subdomain: not supported yet'],
     [manifest({ serviceAccountName: 'x' }), 'spec.serviceAccountName: a static pod may not refer to API objects'],
   ])('%#: the problem names the field and what is accepted', (value, problem) => {
     expect(problems(value)).toContainEqual(expect.stringContaining(problem));
