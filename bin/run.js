@@ -15,6 +15,10 @@ if (Number(process.versions.node.split('.')[0]) < LEAST) runOnNewerNode();
 else await start();
 
 async function start() {
+  if (process.channel) {
+    process.channel.unref();
+    process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  }
   // Young objects die young here: a small nursery and an early collection keep the agent small.
   setFlagsFromString('--max-semi-space-size=1');
   setFlagsFromString('--optimize-for-size');
@@ -41,7 +45,8 @@ function runOnNewerNode() {
     process.exitCode = 1;
     return;
   }
-  const child = spawn(newer, [at('./run.js'), ...argv], { stdio: 'inherit' });
+  // The channel tells the agent when this process is gone, whatever ended it.
+  const child = spawn(newer, [at('./run.js'), ...argv], { stdio: ['inherit', 'inherit', 'inherit', 'ipc'] });
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'])
     process.on(signal, () => child.kill(signal));
   child.on('error', (error) => {

@@ -10,6 +10,8 @@ export default class Run extends StateletCommand {
     '<%= config.bin %> run --pod-manifest-path /etc/kubernetes/manifests --fail-cgroupv1=false -v 4',
     '<%= config.bin %> run --quickstart',
   ];
+  /** So that oclif takes no argument for the name of a sub-command: parseFlags refuses it. */
+  static override strict = false;
   static override usage = 'run [FLAGS]';
   static override flags = flagsOfRun();
 
@@ -26,5 +28,7 @@ export default class Run extends StateletCommand {
     if (problems.length) throw new ConfigError(problems);
     const { runAgent } = await import('../compose.ts');
     await runAgent(loaded);
+    // Calls that a hung runtime or server never answers would keep the process.
+    process.exit(0);
   }
 }

@@ -22,6 +22,9 @@ interface RuntimeHealthContext extends RuntimeHealthInput {
   lostAt?: number;
 }
 
+/** An answer that takes longer is told of, ms: a runtime that hangs refuses nothing, it just does not answer. */
+const SLOW = 10_000;
+
 /** While the runtime is away it is asked this often, ms, so that the agent goes on soon after it is back. */
 const AWAY_PERIOD = 1000;
 
@@ -36,6 +39,7 @@ export const runtimeHealthMachine = setup({
   types: { context: {} as RuntimeHealthContext, input: {} as RuntimeHealthInput },
   actors: { ...slots },
   delays: {
+    slow: SLOW,
     checkPeriod: ({ context: { health, periodMs } }) =>
       health === 'unhealthy' ? Math.min(AWAY_PERIOD, periodMs) : periodMs,
   },
@@ -57,6 +61,12 @@ export const runtimeHealthMachine = setup({
         message:
           `container runtime is not ready: ${message}; no pod is added until it is back, what it runs goes on; ` +
           `it is asked every ${Math.min(AWAY_PERIOD, periodMs) / 1000} s`,
+      }),
+    tellSlow: ({ context: { parent } }) =>
+      happened(parent, {
+        type: 'Warning',
+        reason: 'RuntimeNotReady',
+        message: `container runtime has not answered for ${SLOW / 1000} s whether it is ready; it is waited for, and what it runs goes on`,
       }),
     tellBack: ({ context: { parent, env, lostAt = env.elapsed() } }) =>
       happened(parent, {
@@ -89,6 +99,7 @@ export const runtimeHealthMachine = setup({
       states: {
         checking: {
           description: 'Asks the runtime for its status.',
+          after: { slow: { actions: 'tellSlow' } },
           invoke: {
             src: 'checkRuntime',
             input: {},

@@ -299,11 +299,11 @@ describeOnContainerd('pods of every shape on a real runtime, with the statuses o
   test('B111 B108 volumes: on disk, in memory with its limit, and host paths of every type', async () => {
     await ready('volumes');
     const volumes = join(daemon.rootDir, 'pods', await podUid('volumes'), 'volumes/kubernetes.io~empty-dir');
-    expect(await lines(join(volumes, 'data/f'))).toEqual(['disk']);
     const said = await daemon.until('it has said all', async () => {
       const all = await output('volumes');
       return all.includes('manifests') && all;
     });
+    expect(await lines(join(volumes, 'data/f'))).toEqual(['disk']);
     expect(said.join('\n')).toMatch(/16\.0M/);
     expect(said.join('\n')).toMatch(/No space left on device/);
     expect(said).toContain('from the host');

@@ -95,6 +95,19 @@ describe('runtimeHealth', () => {
     ]);
   });
 
+  test('a runtime that does not answer is told of once, and is waited for', () => {
+    const run = start();
+    run.advance(9_999);
+    expect(run.parent.sent).toEqual([]);
+    run.advance(60_000);
+    expect(
+      run.parent.ofType<{ type: string; event: { reason: string; message: string } }>('event.happened'),
+    ).toMatchObject([
+      { event: { reason: 'RuntimeNotReady', message: expect.stringContaining('has not answered for 10 s') } },
+    ]);
+    expect(verdicts(run)).toEqual([]);
+  });
+
   test('a question that is not answered is not asked twice', () => {
     const run = start();
     run.advance(60_000);

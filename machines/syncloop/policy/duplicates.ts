@@ -8,31 +8,35 @@ import { podFullName } from '../../pod/policy/names.ts';
  * kubelet: they then run one after the other.
  *
  * @param originOf the manifest that a pod comes from, which its event names
- * @param pods in the order of their origins: the first one stays
+ * @param pods in the order of their origins: the first one stays, unless another one is in force already
+ * @param inForce whether an origin's pods were given last: what runs is not ended by a file that comes to it
  */
 export function withoutDuplicates(
   pods: readonly DesiredPod[],
   source: string,
   originOf: (pod: DesiredPod) => string = () => source,
+  inForce: (origin: string) => boolean = () => false,
 ): { pods: DesiredPod[]; events: RecordedEvent[] } {
-  const names = new Set<string>();
-  const uids = new Set<string>();
+  const names = new Map<string, DesiredPod>();
+  const uids = new Map<string, DesiredPod>();
   const kept: DesiredPod[] = [];
   const events: RecordedEvent[] = [];
-  for (const pod of pods) {
+  const isInForce = (pod: DesiredPod) => inForce(originOf(pod));
+  for (const pod of [...pods.filter(isInForce), ...pods.filter((pod) => !isInForce(pod))]) {
     const { name, namespace, uid } = pod.metadata;
     const fullName = podFullName(pod);
-    const clash = names.has(fullName) ? `name "${fullName}"` : uids.has(uid) ? `UID "${uid}"` : undefined;
-    if (clash === undefined) {
-      names.add(fullName);
-      uids.add(uid);
+    const [ofName, ofUid] = [names.get(fullName), uids.get(uid)];
+    const holder = ofName ?? ofUid;
+    if (holder === undefined) {
+      names.set(fullName, pod);
+      uids.set(uid, pod);
       kept.push(pod);
       continue;
     }
     events.push({
       type: 'Warning',
       reason: 'FailedValidation',
-      message: `Error validating pod ${fullName}(${uid}) from ${originOf(pod)} due to duplicate pod ${clash}, ignoring`,
+      message: `Error validating pod ${fullName}(${uid}) from ${originOf(pod)} due to duplicate pod ${ofName ? `name "${fullName}"` : `UID "${uid}"`}, ignoring: ${originOf(holder)} has it`,
       pod: { name, namespace, uid },
     });
   }

@@ -37,6 +37,7 @@ test.each([
   [80_000, '1m20s'],
   [300_000, '5m0s'],
   [3_661_500, '1h1m1.5s'],
+  [9_999.999_999, '10s'],
 ])('%d ms is printed as Go does: %s', (ms, text) => expect(goDuration(ms)).toBe(text));
 
 describe('what a container knows of its instances', () => {

@@ -269,8 +269,19 @@ test('of two pods with one name or one UID in a source, the first stays and the 
   expect(result.events.map(({ reason, message }) => [reason, message])).toEqual([
     [
       'FailedValidation',
-      'Error validating pod a-node-1_default(u2) from file due to duplicate pod name "a-node-1_default", ignoring',
+      'Error validating pod a-node-1_default(u2) from file due to duplicate pod name "a-node-1_default", ignoring: file has it',
     ],
-    ['FailedValidation', 'Error validating pod b-node-1_default(u1) from file due to duplicate pod UID "u1", ignoring'],
+    [
+      'FailedValidation',
+      'Error validating pod b-node-1_default(u1) from file due to duplicate pod UID "u1", ignoring: file has it',
+    ],
   ]);
+});
+
+test('a pod that is in force stays, though another of its name has come that stands before it', () => {
+  const [came, runs] = [first(manifest({}, { uid: 'u1' }))!, first(manifest({}, { uid: 'u2' }))!];
+  const originOf = (pod: typeof came) => (pod === runs ? 'z.yaml' : 'a.yaml');
+  const { pods, events } = withoutDuplicates([came, runs], 'file', originOf, (origin) => origin === 'z.yaml');
+  expect(pods).toEqual([runs]);
+  expect(events[0]?.message).toMatch(/^Error validating pod .* from a\.yaml due to duplicate .*: z\.yaml has it$/);
 });
