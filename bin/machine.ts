@@ -85,7 +85,10 @@ export function agentMachine(services: MachineServices) {
   const watch = watchRuntime(cri, observer, now);
   return syncloopMachine.provide({
     actors: {
-      ...runtimeSlots(services, { settleMs: services.settleMs }),
+      ...runtimeSlots(services, {
+        settleMs: services.settleMs,
+        settled: () => Promise.all([cri.settled(), services.cluster?.kube.settled()]),
+      }),
       pod,
       ...(services.cluster && { cluster: clusterActor(services, services.cluster) }),
       pleg: plegMachine.provide({ actors: { listRuntime, inspection, watchRuntime: watch } }),

@@ -216,13 +216,16 @@ export function runtimeHealthSlots({ cri }: Pick<CriServices, 'cri'>): RuntimeHe
 }
 
 /** Opening and leaving the runtime. */
-export function runtimeSlots({ cri }: Pick<CriServices, 'cri'>, { settleMs }: { settleMs: number }): SyncloopSlots {
+export function runtimeSlots(
+  { cri }: Pick<CriServices, 'cri'>,
+  { settleMs, settled }: { settleMs: number; settled: () => Promise<unknown> },
+): SyncloopSlots {
   return {
     openRuntime: fromPromise(async ({ signal }) => ({ runtimeName: (await version(cri, signal)).runtimeName })),
     settleEffects: fromPromise(async () => {
       const over = Promise.withResolvers<void>();
       const timer = setTimeout(over.resolve, settleMs);
-      await Promise.race([cri.settled(), over.promise]);
+      await Promise.race([settled(), over.promise]);
       clearTimeout(timer);
     }),
   };
