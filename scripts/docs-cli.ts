@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format } from 'prettier';
 import { COMMANDS } from '../bin/commands/index.ts';
+import { partThatActs } from '../bin/config/caveats.ts';
 import { fieldActs, flagActs, gateActs } from '../bin/config/acting.ts';
 import { FIELDS } from '../bin/config/data/fields.ts';
 import { GATES } from '../bin/config/data/gates.ts';
@@ -46,7 +47,7 @@ function flagRows(deprecated: boolean): string[][] {
     code(f.type),
     Array.isArray(f.default) ? code(f.default.join(',')) : code(f.default),
     f.field ? `sets ${code(f.field)}` : flagHelp(f),
-    flagActs(f) ? 'yes' : 'not yet',
+    flagActs(f) ? 'yes' : (partThatActs(f.field ?? '') ?? 'not yet'),
   ]);
 }
 
@@ -98,7 +99,7 @@ ${table(
     code(f.type),
     Array.isArray(f.default) ? code(JSON.stringify(f.default)) : code(f.default),
     f.flag ? code(`--${f.flag}`) : '',
-    f.path.includes('[]') ? '' : fieldActs(f.path) ? 'yes' : 'not yet',
+    f.path.includes('[]') ? '' : fieldActs(f.path) ? 'yes' : (partThatActs(f.path) ?? 'not yet'),
   ]),
 )}
 

@@ -12,6 +12,8 @@ export default class Config extends StateletCommand {
     '<%= config.bin %> config --config /etc/kubernetes/kubelet.yaml',
     '<%= config.bin %> config --config-dir /etc/kubernetes/kubelet.conf.d --output table',
   ];
+  /** So that oclif takes no argument for the name of a sub-command: parseFlags refuses it. */
+  static override strict = false;
   static override usage = 'config [--output yaml|json|table] [--origin] [FLAGS OF RUN]';
   static override flags = {
     output: Flags.string({ options: [...OUTPUTS], default: 'yaml', description: 'form of the output' }),

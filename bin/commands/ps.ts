@@ -6,6 +6,8 @@ export default class Ps extends StateletCommand {
   static override description =
     'Draws the live tree of actors of the agent that runs on this host, with their states and since when.';
   static override examples = ['<%= config.bin %> ps', '<%= config.bin %> ps --watch', '<%= config.bin %> ps --json'];
+  /** So that oclif takes no argument for the name of a sub-command. */
+  static override strict = false;
   static override flags = {
     'root-dir': Flags.string({
       default: '/var/lib/kubelet',
@@ -17,7 +19,8 @@ export default class Ps extends StateletCommand {
   };
 
   async run(): Promise<void> {
-    const { flags } = await this.parse(Ps);
+    const { flags, argv } = await this.parse(Ps);
+    if (argv.length) this.error(`ps takes no arguments, but was given ${argv.join(' ')}`, { exit: 2 });
     const { printActors } = await import('../ps.ts');
     const { quickstartLayer } = await import('../config/quickstart.ts');
     await printActors({

@@ -1,3 +1,4 @@
+import { partThatActs } from './caveats.ts';
 import { isObject, TOP_FIELDS, type Json, type JsonObject } from './schema.ts';
 import { originOf, shownOrigin, type Origins } from './merge.ts';
 import { ALL_FLAGS } from './parse-flags.ts';
@@ -43,6 +44,23 @@ const ACTING_FIELDS: ReadonlySet<string> = new Set([
   'oomScoreAdj',
   'failCgroupV1',
   'failSwapOn',
+  'registerNode',
+  'registerWithTaints',
+  'nodeStatusUpdateFrequency',
+  'nodeStatusReportFrequency',
+  'nodeLeaseDurationSeconds',
+  'nodeStatusMaxImages',
+  'kubeAPIQPS',
+  'kubeAPIBurst',
+  'eventRecordQPS',
+  'eventBurst',
+  'maxPods',
+  'podsPerCore',
+  'kubeReserved',
+  'systemReserved',
+  'allowedUnsafeSysctls',
+  'providerID',
+  'enableControllerAttachDetach',
   'featureGates',
   'logging.format',
   'logging.verbosity',
@@ -66,9 +84,7 @@ const AS_IT_IS: ReadonlyMap<string, readonly Json[]> = new Map<string, readonly 
   ['cpuManagerPolicy', ['none']],
   ['memoryManagerPolicy', ['None']],
   ['topologyManagerPolicy', ['none']],
-  ['podsPerCore', [0]],
   ['runOnce', [false]],
-  ['registerNode', [false]],
   ['makeIPTablesUtilChains', [false]],
   ['enforceNodeAllocatable', [[], ['none']]],
   ['kernelMemcgNotification', [false]],
@@ -88,6 +104,9 @@ const ACTING_FLAGS: ReadonlySet<string> = new Set([
   'root-dir',
   'hostname-override',
   'node-ip',
+  'kubeconfig',
+  'node-labels',
+  'cloud-provider',
   'strict-config',
   'container-logs-dir',
   'quickstart',
@@ -139,11 +158,23 @@ export function noEffect(config: JsonObject, origins: Origins, given: ReadonlyMa
   const name = (origin: string, what: string) => byOrigin.set(origin, [...(byOrigin.get(origin) ?? []), what]);
   for (const { path } of TOP_FIELDS) {
     const origin = originOf(origins, path);
-    if (origin === 'default' || origin.startsWith('flag:') || fieldActs(path) || isAsItIs(config, path)) continue;
+    if (
+      origin === 'default' ||
+      origin.startsWith('flag:') ||
+      fieldActs(path) ||
+      partThatActs(path) ||
+      isAsItIs(config, path)
+    )
+      continue;
     name(shownOrigin(origin), path);
   }
   for (const flag of ALL_FLAGS)
-    if (given.has(flag.name) && !flagActs(flag) && !isAsItIs(config, flag.field ?? ''))
+    if (
+      given.has(flag.name) &&
+      !flagActs(flag) &&
+      !partThatActs(flag.field ?? '') &&
+      !isAsItIs(config, flag.field ?? '')
+    )
       name('command line', `--${flag.name}`);
   for (const gate of Object.keys(config['featureGates'] ?? {}))
     if (!gateActs(gate) && gateNamed(gate)?.kubelet)

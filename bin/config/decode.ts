@@ -1,4 +1,5 @@
 import { parseQuantity } from '../../machines/pod/policy/quantity.ts';
+import { acceptedNumbers, INTEGERS } from './bounds.ts';
 import { DURATION_FORM, formatDuration, parseDuration } from './duration.ts';
 import { shown } from './problem.ts';
 import { isObject, joinPath, type Json, type JsonObject, type Schema } from './schema.ts';
@@ -9,6 +10,15 @@ export interface Finding {
   message: string;
 }
 
+/** A field that the schema does not have. */
+export interface Unknown {
+  path: string;
+  /** The field of this object that was probably meant. */
+  near?: string;
+  /** The fields that this object has. */
+  accepted: readonly string[];
+}
+
 /** Headers may carry a token. */
 const SECRET = /^staticPodURLHeader/;
 
@@ -16,7 +26,7 @@ export interface Decoded {
   /** Only known fields, each of its type; durations in Go's own form. `null` stays: it says "not set". */
   value: JsonObject;
   wrong: Finding[];
-  unknown: Finding[];
+  unknown: Unknown[];
 }
 
 /**
@@ -41,7 +51,7 @@ function decodeValue(value: Json, schema: Schema, path: string, out: Decoded): J
       for (const [key, child] of Object.entries(value)) {
         const field = schema.fields.get(key);
         const at = joinPath(path, key);
-        if (!field) out.unknown.push({ path: at, message: unknownField(key, schema.fields.keys()) });
+        if (!field) out.unknown.push(unknownField(at, key, [...schema.fields.keys()]));
         else set(object, key, decodeValue(child, field, at, out));
       }
       return object;
@@ -58,7 +68,7 @@ function decodeValue(value: Json, schema: Schema, path: string, out: Decoded): J
       return value.map((item, i) => decodeValue(item, schema.of, joinPath(path, i), out) ?? null);
     }
     case 'scalar': {
-      const result = scalar(value, schema.type);
+      const result = scalar(value, schema.type, path);
       return 'value' in result ? result.value : wrong(result.accepted);
     }
   }
@@ -73,18 +83,12 @@ function plural(schema: Schema): string {
   return schema.kind === 'scalar' ? `${schema.type} values` : schema.kind === 'list' ? 'lists' : 'objects';
 }
 
-const INTEGERS: Record<string, [number, number]> = {
-  int32: [-2147483648, 2147483647],
-  uint32: [0, 4294967295],
-  int64: [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER],
-};
-
 /** A scalar of the table's type, or what would have been accepted. */
-function scalar(value: Json, type: string): { value: Json } | { accepted: string } {
+function scalar(value: Json, type: string, path: string): { value: Json } | { accepted: string } {
   const bounds = INTEGERS[type];
   if (bounds) {
     const fits = typeof value === 'number' && Number.isInteger(value) && value >= bounds[0] && value <= bounds[1];
-    return fits ? { value } : { accepted: `an ${type}: accepted are whole numbers from ${bounds[0]} to ${bounds[1]}` };
+    return fits ? { value } : { accepted: `an ${type}: accepted are whole numbers, ${acceptedNumbers(path, type)}` };
   }
   switch (type) {
     case 'bool':
@@ -130,7 +134,6 @@ export function quantityOf(value: string | number): bigint | undefined {
   }
 }
 
-function unknownField(key: string, known: Iterable<string>): string {
-  const near = [...known].find((name) => name.toLowerCase() === key.toLowerCase());
-  return `unknown field, it has no effect${near ? `; did you mean ${near}?` : ''}`;
+function unknownField(path: string, key: string, accepted: readonly string[]): Unknown {
+  return { path, near: accepted.find((name) => name.toLowerCase() === key.toLowerCase()), accepted };
 }

@@ -21,7 +21,8 @@ const HELP: Readonly<Record<string, string>> = {
   'minimum-container-ttl-duration': 'how long a dead container is kept at least',
   'node-ip': "the node's IP address, or one IPv4 and one IPv6",
   'node-labels': 'labels set when the node registers',
-  quickstart: 'try it out: examples/ on containerd, else on the embedded runtime, below a temporary folder',
+  quickstart:
+    'try it out: examples/ on containerd, else on the embedded runtime, with its state kept in ~/.local/state/statelet/quickstart',
   'root-dir': 'folder for pods, volumes and state',
   'runtime-cgroups': 'cgroup of the container runtime, for its own statistics',
   'container-logs-dir': 'folder of the links to container logs, for log collectors; empty: none are made',

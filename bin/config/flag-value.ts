@@ -1,3 +1,4 @@
+import { acceptedNumbers } from './bounds.ts';
 import { DURATION_FORM, formatDuration, parseDuration } from './duration.ts';
 import { quantityOf } from './decode.ts';
 import type { Json, JsonObject } from './schema.ts';
@@ -22,11 +23,11 @@ export function flagValue(row: FlagRow, texts: readonly string[]): FlagValue {
       return FALSE.includes(last) ? { value: false } : { accepted: 'a bool: accepted are true and false' };
     case 'int':
     case 'int32':
-      return integer(last, 2 ** 31);
+      return integer(row, last, 2 ** 31);
     case 'int64':
-      return integer(last, 2 ** 53);
+      return integer(row, last, 2 ** 53);
     case 'Level':
-      return integer(last, 2 ** 31);
+      return integer(row, last, 2 ** 31);
     case 'duration': {
       const nanoseconds = parseDuration(last);
       return nanoseconds === undefined
@@ -56,13 +57,13 @@ export function flagValue(row: FlagRow, texts: readonly string[]): FlagValue {
   }
 }
 
-function integer(text: string, limit: number): FlagValue {
+function integer({ field }: FlagRow, text: string, limit: number): FlagValue {
   const number = /^[+-]?(\d+|0[xX][\da-fA-F]+|0[oO][0-7]+|0[bB][01]+)$/.test(text)
     ? Number(text.replace(/^[+-]/, '')) * (text.startsWith('-') ? -1 : 1)
     : NaN;
   return Number.isInteger(number) && number >= -limit && number < limit
     ? { value: number === 0 ? 0 : number }
-    : { accepted: `a whole number: accepted are ${-limit} to ${limit - 1}` };
+    : { accepted: `a whole number: accepted are ${field ? acceptedNumbers(field) : `${-limit} to ${limit - 1}`}` };
 }
 
 function pairs(texts: readonly string[], mark: '=' | '<', read: (text: string) => Json | undefined): FlagValue {

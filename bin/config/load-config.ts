@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { noEffect } from './acting.ts';
+import { caveats } from './caveats.ts';
 import type { KubeletConfiguration, KubeletFlags } from './data/kubelet-configuration.types.ts';
 import { applyDefaults, fillEvictionHard, resolvePaths } from './defaults.ts';
 import { decode } from './decode.ts';
@@ -93,12 +94,20 @@ function mergeFile(state: State, file: string, kind: 'file' | 'drop-in', strict:
     fatal
       ? state.problems.push({ origin: file, path, message })
       : state.warnings.push(describe({ origin: file, path, message }));
-  const twice = kind === 'drop-in' ? 'is said twice: accepted is once' : 'is said twice, the last one is used';
+  const refused = 'refused by --strict-config';
+  const twice =
+    kind === 'drop-in'
+      ? 'is said twice: accepted is once'
+      : `is said twice, ${strict ? `${refused}: accepted is once` : 'the last one is used'}`;
   for (const path of read.duplicates) complain(path, twice, strict || kind === 'drop-in');
-  if (read.more) complain('', `has ${read.more} more document(s), which have no effect: accepted is one`, strict);
+  const rest = strict ? refused : 'which have no effect';
+  if (read.more) complain('', `has ${read.more} more document(s), ${rest}: accepted is one`, strict);
   const decoded = decode(read.document, SCHEMA);
   for (const { path, message } of decoded.wrong) complain(path, message, true);
-  for (const { path, message } of decoded.unknown) complain(path, message, strict);
+  for (const { path, near, accepted } of decoded.unknown) {
+    const hint = near ? `; did you mean ${near}?` : strict ? `; accepted are ${accepted.join(', ')}` : '';
+    complain(path, `unknown field, ${strict ? refused : 'it has no effect'}${hint}`, strict);
+  }
   resolvePaths(decoded.value, dirname(file));
   mergePatch(state.merged, decoded.value, `${kind}:${file}`, state.origins);
 }
@@ -148,7 +157,7 @@ function finish(state: State, given: GivenFlags, flags: KubeletFlags, quickstart
         `${shownOrigin(originOf(origins, `featureGates.${name}`))}: featureGates.${name}: ${value}: a ${stage} gate, it will go away`,
       );
   }
-  warnings.push(...noEffect(merged, origins, given.values));
+  warnings.push(...caveats(config, origins), ...noEffect(merged, origins, given.values));
   // The quick start writes nothing outside its own folder.
   const containerLogsDir = given.values.get('container-logs-dir') ?? (quickstart ? '' : '/var/log/containers');
   return { config, flags, origins, warnings, gate, quickstart, containerLogsDir: String(containerLogsDir) };

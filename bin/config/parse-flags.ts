@@ -16,6 +16,8 @@ export const ALL_FLAGS: readonly FlagRow[] = [...FLAGS, ...OWN_FLAGS];
 const byName = new Map(ALL_FLAGS.map((f) => [f.name, f]));
 const byShorthand = new Map(ALL_FLAGS.filter((f) => f.shorthand).map((f) => [f.shorthand, f]));
 
+const NO_ARGUMENTS = 'is no flag: `statelet run` and `statelet config` take no arguments, only flags';
+
 export interface ParsedFlags {
   /** By flag name, the texts given, in order; a bool flag without a value is `true`. */
   given: Map<string, string[]>;
@@ -33,8 +35,8 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
   for (let word = words.shift(); word !== undefined; word = words.shift()) {
     const split = splitWord(word);
     if (word === '--') {
-      for (const rest of words.splice(0)) problem(rest, 'is no flag: this command takes flags only');
-    } else if (!split) problem(word, 'is no flag: this command takes flags only');
+      for (const rest of words.splice(0)) problem(rest, NO_ARGUMENTS);
+    } else if (!split) problem(word, NO_ARGUMENTS);
     else {
       const { dashes, name, text } = split;
       const row = dashes === '-' ? byShorthand.get(name) : byName.get(name);

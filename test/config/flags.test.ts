@@ -98,9 +98,12 @@ describe("flags in the kubelet's syntax", () => {
     [['--maxpods=5'], '--maxpods: unknown flag; did you mean --max-pods?'],
     [['-x'], '-x: unknown flag'],
     [['--max-pods'], '--max-pods: needs a value: accepted is int32'],
-    [['--max-pods=many'], '--max-pods: "many" is not a whole number: accepted are -2147483648 to 2147483647'],
+    [['--max-pods=many'], '--max-pods: "many" is not a whole number: accepted are 0 to 2147483647'],
     [['--fail-swap-on=maybe'], '--fail-swap-on: "maybe" is not a bool: accepted are true and false'],
-    [['--fail-swap-on', 'false'], 'false: is no flag: this command takes flags only'],
+    [
+      ['--fail-swap-on', 'false'],
+      'false: is no flag: `statelet run` and `statelet config` take no arguments, only flags',
+    ],
     [['--sync-frequency=1day'], '--sync-frequency: "1day" is not a duration'],
     [
       ['--eviction-hard=memory.available=5%'],
@@ -109,6 +112,10 @@ describe("flags in the kubelet's syntax", () => {
     [['--feature-gates=MemoryQoS'], '--feature-gates: "MemoryQoS" is not a map'],
     [['--register-with-taints=a'], '--register-with-taints: "a" is not a list of taints'],
     [['manifests'], 'manifests: is no flag'],
+    [
+      ['--manifest-url=ftp://x/'],
+      '--manifest-url: staticPodURL: scheme ftp is not accepted: accepted is a URL with scheme http or https',
+    ],
   ])('%j is refused', (argv, line) => {
     expect(problems(() => load(argv)).join('\n')).toContain(line);
   });

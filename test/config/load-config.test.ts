@@ -167,9 +167,12 @@ describe('files that cannot be used', () => {
   });
 
   test.each([
-    [{ maxPods: '5' }, 'maxPods', 'whole numbers from -2147483648 to 2147483647'],
+    [{ maxPods: '5' }, 'maxPods', 'whole numbers, 0 to 2147483647'],
     [{ maxPods: 1.5 }, 'maxPods', 'whole numbers'],
     [{ maxPods: 2147483648 }, 'maxPods', 'whole numbers'],
+    [{ maxPods: 'many' }, 'maxPods', 'whole numbers, 0 to 2147483647'],
+    [{ readOnlyPort: 1.5 }, 'readOnlyPort', 'whole numbers, 0 (off) and 1 to 65535'],
+    [{ nodeStatusMaxImages: 'all' }, 'nodeStatusMaxImages', 'whole numbers, -1 to 2147483647'],
     [{ enableServer: 'yes' }, 'enableServer', 'true and false'],
     [{ syncFrequency: 60 }, 'syncFrequency', 'duration in Go'],
     [{ syncFrequency: '1 minute' }, 'syncFrequency', 'duration in Go'],
@@ -180,7 +183,7 @@ describe('files that cannot be used', () => {
     [{ authentication: true }, 'authentication', 'its fields x509, webhook, anonymous'],
     [{ authentication: { x509: { clientCAFile: 3 } } }, 'authentication.x509.clientCAFile', 'accepted is text'],
     [{ reservedMemory: [{ numaNode: 0, limits: { memory: 'x' } }] }, 'reservedMemory[0].limits.memory', 'quantity'],
-    [{ logging: { verbosity: -1 } }, 'logging.verbosity', '0 to 4294967295'],
+    [{ logging: { verbosity: -1 } }, 'logging.verbosity', '0 to 2147483647'],
     [
       { registerWithTaints: [{ key: 'a', effect: 'NoExecute', timeAdded: 'now' }] },
       'registerWithTaints[0].timeAdded',
@@ -218,7 +221,10 @@ describe('unknown and repeated fields', () => {
     expect(config.maxPods).toBe(110);
     expect(warnings).toContain(`${file}: maxpods: unknown field, it has no effect; did you mean maxPods?`);
     expect(warnings).toContain(`${file}: authentication.x509.caFile: unknown field, it has no effect`);
-    expect(problems(() => load([...argv, '--strict-config'], texts))).toHaveLength(2);
+    expect(problems(() => load([...argv, '--strict-config'], texts))).toEqual([
+      `${file}: maxpods: unknown field, refused by --strict-config; did you mean maxPods?`,
+      `${file}: authentication.x509.caFile: unknown field, refused by --strict-config; accepted are clientCAFile`,
+    ]);
   });
 
   test('a field said twice is a warning in the main file, an error in a drop-in and under --strict-config', () => {
@@ -229,7 +235,9 @@ describe('unknown and repeated fields', () => {
     expect(problems(() => load(['--config-dir=/d'], { '/d/a.conf': text }))).toEqual([
       '/d/a.conf: maxPods: is said twice: accepted is once',
     ]);
-    expect(problems(() => load(['--config=/k', '--strict-config'], { '/k': text }))).toHaveLength(1);
+    expect(problems(() => load(['--config=/k', '--strict-config'], { '/k': text }))).toEqual([
+      '/k: maxPods: is said twice, refused by --strict-config: accepted is once',
+    ]);
   });
 
   test('a file in the drop-in folder that is no *.conf is skipped with a warning', () => {
@@ -253,9 +261,30 @@ test('what is set and has no effect yet is named, by its origin', () => {
     '--node-labels=a=b',
     '--container-hints=/x',
     '--max-pods=5',
+    '--sync-frequency=2m',
   ]);
   expect(warnings).toContain('/k.yaml: no effect in this version: clusterDomain, clusterDNS');
-  expect(warnings).toContain('command line: no effect in this version: --container-hints, --max-pods, --node-labels');
+  expect(warnings).toContain('command line: no effect in this version: --container-hints, --sync-frequency');
+});
+
+test('what acts in part is told with the part', () => {
+  const { warnings } = loadFields({ evictionHard: { 'memory.available': '5%' } });
+  expect(warnings).toContain(
+    "/k.yaml: evictionHard: acts on the node's allocatable resources only; nothing is evicted yet",
+  );
+  expect(warnings.filter((line) => line.includes('no effect'))).toEqual([]);
+  expect(loadFields({}).warnings).toEqual([]);
+});
+
+test('the systemd cgroup driver, which `run` refuses, is warned of by its origin while pods have cgroups', () => {
+  const refused = (fields: object, argv: string[] = []) =>
+    loadFields(fields, argv).warnings.filter((line) => line.includes('is not supported yet'));
+  expect(refused({ cgroupDriver: 'systemd' })).toEqual([
+    expect.stringMatching(/^\/k\.yaml: cgroupDriver: "systemd" .*`statelet run` refuses it.*accepted are cgroupfs/),
+  ]);
+  expect(refused({}, ['--cgroup-driver=systemd'])).toEqual([expect.stringMatching(/^--cgroup-driver: /)]);
+  expect(refused({ cgroupDriver: 'systemd', cgroupsPerQOS: false, enforceNodeAllocatable: [] })).toEqual([]);
+  expect(refused({ cgroupDriver: 'cgroupfs' })).toEqual([]);
 });
 
 test('what is set to what this version does anyway is not named', () => {

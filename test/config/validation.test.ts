@@ -42,6 +42,22 @@ test('the defaults break no rule, with a file and without', () => {
 });
 
 test.each([
+  ['ftp://x/', 'scheme ftp is not accepted'],
+  ['file:///etc/pod.yaml', 'scheme file is not accepted'],
+  ['not a url', 'is not a URL'],
+  ['//user:s3cret@x/', 'is not a URL'],
+])('staticPodURL %j is refused with the schemes that are accepted, and not shown', (staticPodURL, why) => {
+  const lines = problems(() => loadFields({ staticPodURL }));
+  expect(lines).toEqual([
+    expect.stringContaining(`/k.yaml: staticPodURL: ${why}: accepted is a URL with scheme http or https`),
+  ]);
+  expect(lines.join()).not.toContain('s3cret');
+});
+
+test.each([
+  { staticPodURL: '' },
+  { staticPodURL: 'http://127.0.0.1:8080/pods.yaml' },
+  { staticPodURL: 'https://user:secret@example.com/pods' },
   { healthzPort: 0, readOnlyPort: 10255, oomScoreAdj: 0 },
   { shutdownGracePeriod: '30s', shutdownGracePeriodCriticalPods: '10s' },
   { evictionSoft: { 'memory.available': '5%' }, evictionSoftGracePeriod: { 'memory.available': '1m30s' } },

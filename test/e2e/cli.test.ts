@@ -69,7 +69,7 @@ describe('statelet run with a configuration that cannot be used', () => {
   test.each([
     ['a wrong type', 'maxPods: "5"\n', 'maxPods: "5" is not an int32: accepted are whole numbers'],
     ['a bad range', 'healthzPort: 70000\n', 'healthzPort: 70000 is out of range: accepted are 0 (off) and 1 to 65535'],
-    ['an unknown field under --strict-config', 'maxpods: 5\n', 'maxpods: unknown field'],
+    ['an unknown field under --strict-config', 'maxpods: 5\n', 'maxpods: unknown field, refused by --strict-config'],
   ])('%s: exit code 1, file, field and what is accepted', (_, text, message) => {
     const path = file('bad.yaml', HEAD + text);
     const { code, stderr } = statelet(['run', '--config', path, '--strict-config', '--root-dir', join(folder, 'root')]);
@@ -82,6 +82,17 @@ describe('statelet run with a configuration that cannot be used', () => {
     const { code, stderr } = statelet(['run', '--config-dir', join(folder, 'empty.d')]);
     expect(code).toBe(1);
     expect(stderr.trim().split('\n')).toEqual([expect.stringContaining(`statelet: ${path}: is empty`)]);
+  });
+
+  test.each([
+    ['run', 1, 'statelet: foo: is no flag: `statelet run` and `statelet config` take no arguments, only flags\n'],
+    ['config', 1, 'statelet: bar: is no flag: `statelet run` and `statelet config` take no arguments, only flags\n'],
+    ['ps', 2, 'ps takes no arguments, but was given foo bar'],
+  ])('%s takes no arguments, and says so', (command, exit, message) => {
+    const { code, stderr } = statelet([command, 'foo', 'bar']);
+    expect(code).toBe(exit);
+    expect(stderr).toContain(message);
+    expect(stderr).not.toContain('not found');
   });
 
   test('an unknown flag is named, with the one that was meant', () => {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { shown } from '../problem.ts';
-import type { Rule } from './rule.types.ts';
+import type { Fail, Rule } from './rule.types.ts';
 
 const TLS_VERSIONS = ['VersionTLS10', 'VersionTLS11', 'VersionTLS12', 'VersionTLS13'];
 /** Go's numbers: P-256, P-384, P-521, X25519, X25519MLKEM768 (crypto/tls.CurveID). */
@@ -42,6 +42,7 @@ export const server: Rule = ({ config }, fail) => {
       fail(field, `${shown(config[field])} is not an IP address: accepted is one such as 127.0.0.1 or ::`);
   if (!config.containerRuntimeEndpoint)
     fail('containerRuntimeEndpoint', 'is empty: accepted is a socket such as unix:///run/containerd/containerd.sock');
+  staticPodURL(config.staticPodURL, fail);
   config.tlsCipherSuites?.forEach((name, i) => {
     if (!CIPHERS.includes(name))
       fail(`tlsCipherSuites[${i}]`, `${shown(name)} is no cipher suite: accepted are ${CIPHERS.join(', ')}`);
@@ -60,3 +61,13 @@ export const server: Rule = ({ config }, fail) => {
   else if (scheme && !['dns', 'unix', 'unix-abstract'].includes(scheme))
     fail('tracing.endpoint', `scheme ${scheme} is not accepted: accepted are none, dns, unix, unix-abstract`);
 };
+
+/** The text may hold a password, so that only its scheme is shown. */
+function staticPodURL(text: string, fail: Fail): void {
+  if (!text) return;
+  const accepted = 'accepted is a URL with scheme http or https, such as http://127.0.0.1:8080/pods.yaml';
+  if (!URL.canParse(text)) return fail('staticPodURL', `is not a URL: ${accepted}`);
+  const { protocol } = new URL(text);
+  if (!['http:', 'https:'].includes(protocol))
+    fail('staticPodURL', `scheme ${protocol.slice(0, -1)} is not accepted: ${accepted}`);
+}
