@@ -46,7 +46,7 @@ export const syncloopMachine = syncloopSetup.createMachine({
     'xstate.error.actor.*': { actions: 'mourn' },
     'child.respawn': [
       { guard: 'isPod', actions: { type: 'askForPod', params: ({ event }) => event.id } },
-      { guard: 'isCluster', actions: 'spawnCluster' },
+      { guard: 'isCluster', actions: ['spawnCluster', 'tellCluster', 'passHealthToCluster'] },
       { guard: 'isSource', actions: { type: 'spawnSource', params: ({ event }) => event.id } },
       { actions: { type: 'spawnWatcher', params: ({ event }) => event.id } },
     ],
@@ -107,13 +107,16 @@ export const syncloopMachine = syncloopSetup.createMachine({
     },
     paused: {
       description: 'The runtime is unhealthy: no pod is added until it is back; what it runs goes on.',
-      on: { 'source.set': { actions: ['collect', 'reconcile', 'tellCluster'] } },
+      on: {
+        'source.set': { actions: ['collect', 'reconcile', 'tellCluster'] },
+        'pod.judge': { actions: 'judgeLater' },
+      },
       always: { guard: 'isHealthyAgain', target: 'running', actions: 'listNow' },
     },
     draining: {
       description: 'Stops acting and lets calls in flight end; containers go on running.',
       entry: ['dismissAll', 'drainCluster'],
-      on: { 'agent.drain': {} },
+      on: { 'agent.drain': {}, 'child.respawn': {} },
       invoke: {
         src: 'settleEffects',
         input: {},
@@ -123,7 +126,12 @@ export const syncloopMachine = syncloopSetup.createMachine({
     },
     waitingForEvents: {
       description: 'The last events are written to the API server, for a bounded time.',
-      on: { 'agent.drain': {}, 'cluster.drained': { target: 'stopped', actions: 'loseCluster' } },
+      on: {
+        'agent.drain': {},
+        'child.respawn': {},
+        'cluster.drained': { target: 'stopped', actions: 'loseCluster' },
+        'xstate.error.actor.*': { target: 'stopped', actions: 'mourn' },
+      },
     },
     stopped: { description: 'The agent may exit; every container is as it was left.', type: 'final' },
   },

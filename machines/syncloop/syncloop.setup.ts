@@ -149,6 +149,10 @@ export const syncloopSetup = setup({
     forgetRefusal: assign(({ context }, uid: string) =>
       context.entries[uid]?.refused ? { entries: without(context.entries, uid) } : {},
     ),
+    /** Nothing new begins while the runtime is unhealthy; the pod is not forgotten over it. */
+    judgeLater: enqueueActions(({ event, enqueue }) => {
+      if (event.type === 'pod.judge') enqueue.raise(event, { delay: 'respawn' });
+    }),
     /** Tells the API server's side what became of the pods, each that changed. */
     tellCluster: enqueueActions(({ context, enqueue }) => {
       const { cluster, entries, toldEntries } = context;
@@ -163,8 +167,8 @@ export const syncloopSetup = setup({
       });
       enqueue.assign({ toldEntries: entries });
     }),
-    passHealthToCluster: ({ context, event }) => {
-      if (event.type === 'health.changed') context.cluster?.send(event);
+    passHealthToCluster: ({ context: { cluster, health, healthMessage: message } }) => {
+      if (health !== 'unknown') cluster?.send({ type: 'health.changed', health, message });
     },
     learnNode: assign(({ context, event }) =>
       event.type === 'node.known' ? { node: nodeViewOf(event.node, context.node) } : {},
@@ -214,6 +218,8 @@ export const syncloopSetup = setup({
         event: { type: 'Warning', reason: 'FailedSync', message, pod: context.entries[uidOf(actorId)] },
       });
       enqueue.raise({ type: 'child.respawn', id: actorId }, { delay: 'respawn' });
+      // The next one has to be told everything.
+      if (actorId === 'cluster') enqueue.assign({ cluster: undefined, toldEntries: {}, toldReady: false });
       const uid = uidOf(actorId);
       if (!context.pods[uid]) return;
       const { name = '', namespace = '' } = context.entries[uid] ?? {};

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ActorLogic, AnyActorRef, EventObject, Snapshot } from 'xstate';
+import type { ActorLogic, AnyActorRef, EventFrom, EventObject, Snapshot } from 'xstate';
 import type { ApiPods } from '../../machines/syncloop/api-source.types.ts';
 import { clusterMachine } from '../../machines/syncloop/cluster.machine.ts';
 import { deferred, drive, type DriveOptions, type Driven } from '../support/drive.ts';
@@ -57,7 +57,7 @@ describe('cluster', () => {
     const report = walk(machine, {
       inputs: { start: input },
       real: HEARING,
-      events: () => [
+      events: (): EventFrom<typeof clusterMachine>[] => [
         wanted,
         { type: 'pod.forgotten', uid: 'uid-1' },
         { type: 'sources.ready' },
