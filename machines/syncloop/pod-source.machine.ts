@@ -65,9 +65,7 @@ const withoutCredentials = (location: string) => location.replace(/^(https?:\/\/
 function answer(context: PodSourceContext, set: ManifestSet): { delivery: SourceSet; events: RecordedEvent[] } {
   const { source, unavailable, unwatched } = context;
   const origin = withoutCredentials(context.location);
-  const given = new Set(context.delivered?.pods.map(({ metadata }) => metadata.uid));
-  const inForce = (of: string) => context.set[of]?.pods.some(({ metadata }) => given.has(metadata.uid)) ?? false;
-  const { pods, problems, events } = outcome(set, source, inForce);
+  const { pods, problems, events } = outcome(set, source);
   const whole = [unavailable, unwatched].filter((message) => message !== undefined);
   const all = [...whole.map((message) => ({ origin, message: `${origin}: ${message}` })), ...problems];
   const plain = all.filter(({ message }) => !events.some((event) => event.message === message));

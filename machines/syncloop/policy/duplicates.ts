@@ -8,21 +8,18 @@ import { podFullName } from '../../pod/policy/names.ts';
  * kubelet: they then run one after the other.
  *
  * @param originOf the manifest that a pod comes from, which its event names
- * @param pods in the order of their origins: the first one stays, unless another one is in force already
- * @param inForce whether an origin's pods were given last: what runs is not ended by a file that comes to it
+ * @param pods in the order of their origins: the first one stays
  */
 export function withoutDuplicates(
   pods: readonly DesiredPod[],
   source: string,
   originOf: (pod: DesiredPod) => string = () => source,
-  inForce: (origin: string) => boolean = () => false,
 ): { pods: DesiredPod[]; events: RecordedEvent[] } {
   const names = new Map<string, DesiredPod>();
   const uids = new Map<string, DesiredPod>();
   const kept: DesiredPod[] = [];
   const events: RecordedEvent[] = [];
-  const isInForce = (pod: DesiredPod) => inForce(originOf(pod));
-  for (const pod of [...pods.filter(isInForce), ...pods.filter((pod) => !isInForce(pod))]) {
+  for (const pod of pods) {
     const { name, namespace, uid } = pod.metadata;
     const fullName = podFullName(pod);
     const [ofName, ofUid] = [names.get(fullName), uids.get(uid)];

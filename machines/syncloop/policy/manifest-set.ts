@@ -98,15 +98,10 @@ function asBefore(pod: DesiredPod, before: readonly DesiredPod[]): DesiredPod {
 /** Said of a problem behind which pods run. */
 const GOES_ON = ' (its last good version stays in force)';
 
-/**
- * What a set comes to: its pods without duplicates, and everything that is wrong with it.
- *
- * @param inForce whether an origin's pods were given last
- */
+/** What a set comes to: its pods without duplicates, and everything that is wrong with it. */
 export function outcome(
   set: ManifestSet,
   source: 'file' | 'http',
-  inForce?: (origin: string) => boolean,
 ): { pods: DesiredPod[]; problems: SourceSet['problems']; events: RecordedEvent[] } {
   const origins = new Map(
     Object.entries(set).flatMap(([origin, manifest]) => manifest.pods.map((pod) => [pod, origin] as const)),
@@ -115,7 +110,6 @@ export function outcome(
     [...origins.keys()],
     source,
     (pod) => origins.get(pod) ?? source,
-    inForce,
   );
   const problems = Object.entries(set).flatMap(([origin, manifest]) =>
     manifest.problems.map((message) => ({

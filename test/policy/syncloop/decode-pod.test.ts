@@ -278,10 +278,9 @@ test('of two pods with one name or one UID in a source, the first stays and the 
   ]);
 });
 
-test('a pod that is in force stays, though another of its name has come that stands before it', () => {
-  const [came, runs] = [first(manifest({}, { uid: 'u1' }))!, first(manifest({}, { uid: 'u2' }))!];
-  const originOf = (pod: typeof came) => (pod === runs ? 'z.yaml' : 'a.yaml');
-  const { pods, events } = withoutDuplicates([came, runs], 'file', originOf, (origin) => origin === 'z.yaml');
-  expect(pods).toEqual([runs]);
-  expect(events[0]?.message).toMatch(/^Error validating pod .* from a\.yaml due to duplicate .*: z\.yaml has it$/);
+test('the one that stays is named by its origin', () => {
+  const [stays, came] = [first(manifest({}, { uid: 'u1' }))!, first(manifest({}, { uid: 'u2' }))!];
+  const { pods, events } = withoutDuplicates([stays, came], 'file', (pod) => (pod === stays ? 'a.yaml' : 'z.yaml'));
+  expect(pods).toEqual([stays]);
+  expect(events[0]?.message).toMatch(/^Error validating pod .* from z\.yaml due to duplicate .*: a\.yaml has it$/);
 });
