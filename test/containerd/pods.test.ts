@@ -205,7 +205,8 @@ describeOnContainerd('pods of every shape on a real runtime, with the statuses o
     const status = await phase(name, wanted);
     expect(main(status)).toMatchObject({ ready: false, restartCount: 0, state: { terminated: { exitCode, reason } } });
     const { startedAt = '', finishedAt = '' } = main(status).state?.terminated ?? {};
-    expect(Date.parse(finishedAt)).toBeGreaterThanOrEqual(Date.parse(startedAt));
+    // containerd notes the start of a process once it has answered, which may be after the end of one so short.
+    expect(Date.parse(finishedAt)).toBeGreaterThanOrEqual(Date.parse(startedAt) - 1000);
     expect(condition(status, 'Ready')).toBe('False');
   });
 
