@@ -11,6 +11,7 @@ import {
   createFactStore,
   createPodHost,
   hostFactsReader,
+  hostWithoutAddresses,
   isCgroupV2,
   nodeInfo,
   podFacts,
@@ -107,7 +108,7 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
       nodeName,
       ...(await facts.load()),
       sources: podSources(loaded),
-      node: nodeView(nodeName, { host: await readHost() }, ofNode, loaded),
+      node: nodeView(nodeName, { host: await hostWithoutAddresses(paths) }, ofNode, loaded),
       settings: { ...syncloopSettings(loaded, node), cluster: kube && { node: ofNode, drainMs: SETTLE_MS } },
     },
   });

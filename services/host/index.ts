@@ -13,7 +13,7 @@ export { isCgroupV2 } from './cgroup/index.ts';
 export { createFactStore } from './facts.ts';
 export { podSourceSlots } from './manifests/index.ts';
 export { podFacts } from './pod-facts.ts';
-export { hostFactsReader } from './node-facts.ts';
+export { hostFactsReader, hostWithoutAddresses } from './node-facts.ts';
 export { nodeInfo } from './node-info.ts';
 export { applyOomScoreAdj } from './oom-score.ts';
 export { rotateLogs } from './rotate-logs.ts';

@@ -46,7 +46,15 @@ export function hostFactsReader(options: HostFactsOptions): (signal?: AbortSigna
   return (signal) => effect('read host facts', DEADLINE_MS, signal, () => readHostFacts(options, resolve));
 }
 
-async function readHostFacts(options: HostFactsOptions, resolve: () => Promise<string[]>): Promise<HostFacts> {
+/** The same without addresses, which takes no DNS and asks for none that may still come: what pods are judged against. */
+export function hostWithoutAddresses(options: Pick<HostFactsOptions, 'rootDir' | 'root'>): Promise<HostFacts> {
+  return effect('read host facts', DEADLINE_MS, undefined, () => readHostFacts(options, async () => []));
+}
+
+async function readHostFacts(
+  options: Pick<HostFactsOptions, 'rootDir' | 'root'>,
+  resolve: () => Promise<string[]>,
+): Promise<HostFacts> {
   const root = options.root ?? '/';
   const text = async (path: string) => ((await ifThere(readFile(join(root, path), 'utf8'))) ?? '').trim();
   const [machineID, systemUUID, bootID, osRelease, memory, hugepagesBytes, disk, nodeIPs] = await Promise.all([

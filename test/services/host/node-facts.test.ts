@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { hostFactsReader } from '../../../services/host/node-facts.ts';
+import { hostFactsReader, hostWithoutAddresses } from '../../../services/host/node-facts.ts';
 
 describe('the host’s facts', () => {
   let root: string;
@@ -49,6 +49,11 @@ describe('the host’s facts', () => {
     expect(read.memoryBytes).toBeGreaterThan(0);
     expect(read.ephemeralStorageBytes).toBeGreaterThan(0);
     expect(['amd64', 'arm64']).toContain(read.architecture);
+  });
+
+  test('can be had without addresses, which are left out', async () => {
+    await write({ 'etc/machine-id': 'machine-1\n' });
+    expect(await hostWithoutAddresses({ rootDir: root, root })).toEqual({ ...(await facts()), nodeIPs: [] });
   });
 
   test('a root directory that is not there is an error', async () => {
