@@ -7,6 +7,7 @@ import type { ClusterInput, ClusterReport, ClusterRequest, FromClusterChildren }
 import { eventRecorderMachine } from './event-recorder.machine.ts';
 import { statusWriterMachine } from './status-writer.machine.ts';
 import type { StatusWriterEvent, WantedPod } from './status-writer.types.ts';
+import { afterNews } from './policy/wanted-pods.ts';
 
 type Child = 'apiSource' | 'statusWriter' | 'node' | 'eventRecorder';
 type ChildFailed = { type: `xstate.error.actor.${string}`; actorId: string; error: unknown };
@@ -78,14 +79,9 @@ export const clusterMachine = setup({
     },
     keep: assign(({ context, event }) => {
       switch (event.type) {
-        case 'pod.wanted': {
-          const { type: _type, uid, ...wanted } = event;
-          return { wanted: { ...context.wanted, [uid]: wanted } };
-        }
-        case 'pod.forgotten': {
-          const { [event.uid]: _forgotten, ...wanted } = context.wanted;
-          return { wanted };
-        }
+        case 'pod.wanted':
+        case 'pod.forgotten':
+          return { wanted: afterNews(context.wanted, event) };
         case 'sources.ready':
           return { sourcesReady: true };
         case 'api.pods':

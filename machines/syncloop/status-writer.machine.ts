@@ -5,6 +5,7 @@ import type { ApiPod } from './api-source.types.ts';
 import { podWriterMachine } from './pod-writer.machine.ts';
 import { assignWriters, indexApi, type ApiIndex, type Assignment } from './policy/assign-writers.ts';
 import type { PodWriterEvent, StatusWriterEvent, StatusWriterInput, WantedPod } from './status-writer.types.ts';
+import { afterNews } from './policy/wanted-pods.ts';
 
 interface Writer {
   ref: ActorRefFrom<typeof podWriterMachine>;
@@ -71,14 +72,9 @@ export const statusWriterMachine = setup({
   actions: {
     collect: assign(({ context, event }) => {
       switch (event.type) {
-        case 'pod.wanted': {
-          const { type: _type, uid, ...wanted } = event;
-          return { wanted: { ...context.wanted, [uid]: wanted } };
-        }
-        case 'pod.forgotten': {
-          const { [event.uid]: _forgotten, ...wanted } = context.wanted;
-          return { wanted };
-        }
+        case 'pod.wanted':
+        case 'pod.forgotten':
+          return { wanted: afterNews(context.wanted, event) };
         case 'api.pods': {
           const api = indexApi(event);
           return { api, gone: context.gone.filter((uid) => api.byUid.has(uid)) };
