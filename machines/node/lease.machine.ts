@@ -1,10 +1,11 @@
 import { assign, setup } from 'xstate';
 import { AgentError } from '../agent-error.types.ts';
 import type { Lease } from '../kubernetes.types.ts';
-import { happened } from '../notify.ts';
 import { slot } from '../slot.types.ts';
 import type { LeaseInput, LeaseSlots } from './lease.types.ts';
 import { heartbeatRetryDelay, heldLease, renewalDelay } from './policy/lease-renewal.ts';
+import { withError } from '../with-error.ts';
+import { tellLasting } from './tell-lasting.ts';
 
 interface LeaseContext extends LeaseInput {
   /** As the API server has it; undefined while that is not known. */
@@ -15,8 +16,6 @@ interface LeaseContext extends LeaseInput {
 
 /** component-helpers/apimachinery/lease/controller.go:maxUpdateRetries. */
 const MAX_CONFLICTS = 5;
-/** Told of after so many failures in a row, which a mere hiccup does not reach. */
-const TELL_AT = 5;
 
 const slots: LeaseSlots = {
   getLease: slot('getLease'),
@@ -25,11 +24,8 @@ const slots: LeaseSlots = {
 };
 
 const reasonOf = (error: unknown) => AgentError.from(error, 'lease').reason;
-type Failed = { event: { error: unknown } };
-const told = { type: 'tellFailure', params: ({ event }: Failed) => event.error } as const;
+const told = withError('tellFailure');
 const kept = { type: 'keep', params: ({ event }: { event: { output: Lease } }) => event.output } as const;
-const when = <Guard extends string>(guard: Guard) =>
-  ({ type: guard, params: ({ event }: Failed) => event.error }) as const;
 
 /**
  * The node's heartbeat: a lease in kube-node-lease, renewed at a quarter of its duration whatever else the agent does
@@ -52,13 +48,9 @@ export const leaseMachine = setup({
     keep: assign((_, lease: Lease) => ({ lease })),
     forget: assign({ lease: undefined }),
     succeed: assign({ failures: 0 }),
-    tellFailure: ({ context: { failures, parent, nodeName } }, error: unknown) => {
-      if (failures + 1 === TELL_AT)
-        happened(parent, {
-          type: 'Warning',
-          reason: 'NodeLeaseNotRenewed',
-          message: `lease of node ${nodeName} cannot be renewed, which is tried again until it can: ${AgentError.from(error, 'lease').message}`,
-        });
+    tellFailure: ({ context }, error: unknown) => {
+      const says = `lease of node ${context.nodeName} cannot be renewed`;
+      tellLasting(context, { reason: 'NodeLeaseNotRenewed', says, op: 'lease', error });
     },
     fail: assign(({ context }) => ({ failures: context.failures + 1 })),
   },
@@ -77,7 +69,7 @@ export const leaseMachine = setup({
         onDone: { target: 'updatingLease', actions: kept },
         onError: [
           {
-            guard: when('isNotFound'),
+            guard: withError('isNotFound'),
             target: 'creatingLease',
             actions: 'forget',
           },
@@ -95,7 +87,7 @@ export const leaseMachine = setup({
           actions: [kept, 'succeed'],
         },
         onError: [
-          { guard: when('alreadyExists'), target: 'gettingLease' },
+          { guard: withError('alreadyExists'), target: 'gettingLease' },
           { target: 'waitingToRetry', actions: [told, 'fail'] },
         ],
       },
@@ -111,12 +103,12 @@ export const leaseMachine = setup({
         },
         onError: [
           {
-            guard: when('isNotFound'),
+            guard: withError('isNotFound'),
             target: 'creatingLease',
             actions: 'forget',
           },
           {
-            guard: when('isConflict'),
+            guard: withError('isConflict'),
             target: 'gettingLease',
             actions: [told, 'fail'],
           },

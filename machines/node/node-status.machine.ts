@@ -9,6 +9,8 @@ import { heartbeatRetryDelay } from './policy/lease-renewal.ts';
 import { nodeEvents, schedulableEvent } from './policy/node-events.ts';
 import { nodeStatusPatch } from './policy/node-status-patch.ts';
 import { nextReportAt, planNodeStatus, type NodeStatusPlan } from './policy/plan-node-status.ts';
+import { withError } from '../with-error.ts';
+import { tellLasting } from './tell-lasting.ts';
 
 interface NodeStatusContext extends NodeStatusInput {
   plan?: NodeStatusPlan;
@@ -29,8 +31,6 @@ interface NodeStatusContext extends NodeStatusInput {
 const JITTER = 0.04;
 /** images/image_gc_manager.go:imageDetectionPeriod. */
 const IMAGES_PERIOD = 300_000;
-/** Told of after so many failures in a row, which a mere hiccup does not reach. */
-const TELL_AT = 5;
 
 const slots: NodeStatusSlots = {
   readNodeFacts: slot('readNodeFacts'),
@@ -38,14 +38,13 @@ const slots: NodeStatusSlots = {
   patchNodeStatus: slot('patchNodeStatus'),
 };
 
-type Failed = { event: { error: unknown } };
 const outputOf = ({ event }: { event: { output: Node } }) => event.output;
 const seen = [
   { type: 'tellSeen', params: outputOf },
   { type: 'see', params: outputOf },
 ] as const;
-const told = { type: 'tellFailure', params: ({ event }: Failed) => event.error } as const;
-const whenAbsent = { type: 'isNotFound', params: ({ event }: Failed) => event.error } as const;
+const told = withError('tellFailure');
+const whenAbsent = withError('isNotFound');
 const isCordoned = (node: Node) => node.spec?.unschedulable === true;
 
 /**
@@ -99,13 +98,9 @@ export const nodeStatusMachine = setup({
       refused: plan && nodeStatusPatch(written, plan.status),
       reportAt: nextReportAt(env.elapsed(), settings.reportFrequencyMs, plan?.changes === true, env.random()),
     })),
-    tellFailure: ({ context: { failures, parent, nodeName } }, error: unknown) => {
-      if (failures + 1 === TELL_AT)
-        happened(parent, {
-          type: 'Warning',
-          reason: 'NodeStatusNotUpdated',
-          message: `status of node ${nodeName} cannot be updated, which is tried again until it can: ${AgentError.from(error, 'node status').message}`,
-        });
+    tellFailure: ({ context }, error: unknown) => {
+      const says = `status of node ${context.nodeName} cannot be updated`;
+      tellLasting(context, { reason: 'NodeStatusNotUpdated', says, op: 'node status', error });
     },
     fail: assign(({ context }) => ({ failures: context.failures + 1 })),
   },

@@ -1,4 +1,5 @@
-import { existing, nodeSetup, statusInput, take, told, wantedNode, when } from './node.setup.ts';
+import { withError } from '../with-error.ts';
+import { existing, nodeSetup, statusInput, take, told, wantedNode } from './node.setup.ts';
 
 /**
  * The Node object from its registration on (kubelet_node_status.go:registerWithAPIServer). A Node that is deleted under a
@@ -60,7 +61,7 @@ export const nodeMachine = nodeSetup.createMachine({
               actions: [take, { type: 'tellCreated', params: ({ event }) => event.output }],
             },
             onError: [
-              { guard: when('isThereAlready'), target: 'gettingNode' },
+              { guard: withError('isThereAlready'), target: 'gettingNode' },
               { target: 'waitingToRetry', actions: [told, 'fail'] },
             ],
           },
@@ -84,7 +85,7 @@ export const nodeMachine = nodeSetup.createMachine({
             ],
             onError: [
               {
-                guard: when('isNotFound'),
+                guard: withError('isNotFound'),
                 target: 'waitingToRetry',
                 actions: ['tellAbsent', 'noteAbsent', told, 'fail'],
               },

@@ -23,6 +23,8 @@ import { nodeObject } from './policy/node-object.ts';
 import { nodeStatus } from './policy/node-status.ts';
 import { reconcileNode } from './policy/reconcile-node.ts';
 import { sameNode } from './policy/same-node.ts';
+import { withError } from '../with-error.ts';
+import { tellLasting } from './tell-lasting.ts';
 
 interface NodeContext extends NodeInput {
   situation: NodeSituation;
@@ -40,9 +42,6 @@ interface NodeContext extends NodeInput {
   failures: number;
 }
 
-/** Told of after so many failures in a row, which a mere hiccup does not reach. */
-const TELL_AT = 5;
-
 const slots: NodeSlots = {
   readNodeFacts: slot('readNodeFacts'),
   createNode: slot('createNode'),
@@ -51,11 +50,8 @@ const slots: NodeSlots = {
 };
 
 type LeaseFailed = { type: 'xstate.error.actor.lease'; error: unknown };
-type Failed = { event: { error: unknown } };
-const errorOf = ({ event }: Failed) => event.error;
 export const take = { type: 'take', params: ({ event }: { event: { output: Node } }) => event.output } as const;
-export const told = { type: 'tellFailure', params: errorOf } as const;
-export const when = <Guard extends string>(guard: Guard) => ({ type: guard, params: errorOf }) as const;
+export const told = withError('tellFailure');
 const reasonOf = (error: unknown) => AgentError.from(error, 'node').reason;
 
 /** What there must be once the node is registered; a chart that gets there without is wrong. */
@@ -148,13 +144,9 @@ export const nodeSetup = setup({
       if (!toldAbsent) tell(parent, { type: 'node.absent' });
     },
     noteAbsent: assign({ toldAbsent: true }),
-    tellFailure: ({ context: { failures, parent, nodeName } }, error: unknown) => {
-      if (failures + 1 === TELL_AT)
-        happened(parent, {
-          type: 'Warning',
-          reason: 'NodeNotRegistered',
-          message: `node ${nodeName} cannot be registered, which is tried again until it can: ${AgentError.from(error, 'node').message}`,
-        });
+    tellFailure: ({ context }, error: unknown) => {
+      const says = `node ${context.nodeName} cannot be registered`;
+      tellLasting(context, { reason: 'NodeNotRegistered', says, op: 'node', error });
     },
     fail: assign(({ context }) => ({ failures: context.failures + 1 })),
     spawnLease: assign(({ context: { env, nodeName, settings, node }, spawn, self }) => {

@@ -7,6 +7,7 @@ import type { ImagePresent, ImagePullInput, ImagePullSlots, ImageWaiting } from 
 import { goDuration } from './policy/duration.ts';
 import { imageBackoffRemaining, nextImageBackoff } from './policy/image-backoff.ts';
 import { normalizeImageName, pullDecision } from './policy/image-policy.ts';
+import { withError } from '../with-error.ts';
 
 interface ImagePullContext extends ImagePullInput {
   /** The image as the runtime is asked for it; undefined where the name cannot be read, which `nameProblem` tells. */
@@ -108,8 +109,6 @@ const imagePullSetup = setup({
   },
 });
 
-const failedPull = { type: 'failPull', params: ({ event }: { event: { error: unknown } }) => event.error } as const;
-
 /**
  * Gets the image of one container onto the node, as its pull policy says (image_manager.go:EnsureImageExists). Ends with
  * the image's reference; until then it tells its parent why it waits. It may be stopped at any moment.
@@ -170,7 +169,7 @@ export const imagePullMachine = imagePullSetup.createMachine({
         src: 'takePullTurn',
         input: ({ context }) => ({ image: context.reference ?? '', podUid: context.pod.metadata.uid }),
         onDone: { target: 'pulling' },
-        onError: { target: 'ErrImagePull', actions: failedPull },
+        onError: { target: 'ErrImagePull', actions: withError('failPull') },
       },
     },
     pulling: {
@@ -180,7 +179,7 @@ export const imagePullMachine = imagePullSetup.createMachine({
         src: 'pullImage',
         input: ({ context }) => ({ pod: context.pod, image: context.reference ?? '' }),
         onDone: { target: 'present', actions: { type: 'usePulled', params: ({ event }) => event.output } },
-        onError: { target: 'ErrImagePull', actions: failedPull },
+        onError: { target: 'ErrImagePull', actions: withError('failPull') },
       },
     },
     present: { type: 'final', description: 'The image is on the node.' },

@@ -13,6 +13,7 @@ import {
 } from './api-source.context.ts';
 import type { ApiSourceInput, ApiSourceSlots, WatchPodsEvent, WatchPodsInput } from './api-source.types.ts';
 import { afterList, afterRecall, afterWatch } from './policy/api-set.ts';
+import { withError } from '../with-error.ts';
 
 /** How long a boot waits for the API before what an earlier agent kept is used, ms. */
 const PATIENCE = 3000;
@@ -28,8 +29,6 @@ const slots: ApiSourceSlots = {
 };
 
 const seenAt = ({ env }: ApiSourceContext) => new Date(env.now()).toISOString();
-const withError = <T extends string>(type: T) =>
-  ({ type, params: ({ event }: { event: { error: unknown } }) => event.error }) as const;
 const recordUnkept = (says: string) =>
   ({
     type: 'recordUnkept',

@@ -9,6 +9,7 @@ import type {
   EventRecorderSlots,
 } from './event-recorder.types.ts';
 import { correlateEvent, markWritten, NO_EVENTS, seriesOf, type Correlation } from './policy/correlate-events.ts';
+import { withError } from '../with-error.ts';
 
 interface EventRecorderContext extends EventRecorderInput {
   correlation: Correlation;
@@ -29,9 +30,6 @@ const MAX_RETRY = 30_000;
 
 const slots: EventRecorderSlots = { createEvent: slot('createEvent'), patchEvent: slot('patchEvent') };
 
-type Failed = { event: { error: unknown } };
-const errorOf = ({ event }: Failed) => event.error;
-const when = <Guard extends string>(guard: Guard) => ({ type: guard, params: errorOf }) as const;
 const agentError = (error: unknown) => AgentError.from(error, 'event');
 
 function written({ writing }: EventRecorderContext): CoreEvent {
@@ -157,13 +155,13 @@ export const eventRecorderMachine = setup({
         input: ({ context }) => ({ event: written(context) }),
         onDone: { target: 'settled', actions: 'noteWritten' },
         onError: [
-          { guard: when('alreadyExists'), target: 'settled', actions: 'noteWritten' },
+          { guard: withError('alreadyExists'), target: 'settled', actions: 'noteWritten' },
           {
-            guard: when('isTransient'),
+            guard: withError('isTransient'),
             target: 'waitingToRetry',
-            actions: [{ type: 'tellAway', params: errorOf }, 'putBack'],
+            actions: [withError('tellAway'), 'putBack'],
           },
-          { target: 'settled', actions: [{ type: 'tellRefused', params: errorOf }, 'giveUp'] },
+          { target: 'settled', actions: [withError('tellRefused'), 'giveUp'] },
         ],
       },
     },
@@ -178,13 +176,13 @@ export const eventRecorderMachine = setup({
         },
         onDone: { target: 'settled', actions: 'noteWritten' },
         onError: [
-          { guard: when('isNotFound'), target: 'creatingEvent', actions: 'noteForgotten' },
+          { guard: withError('isNotFound'), target: 'creatingEvent', actions: 'noteForgotten' },
           {
-            guard: when('isTransient'),
+            guard: withError('isTransient'),
             target: 'waitingToRetry',
-            actions: [{ type: 'tellAway', params: errorOf }, 'putBack'],
+            actions: [withError('tellAway'), 'putBack'],
           },
-          { target: 'settled', actions: [{ type: 'tellRefused', params: errorOf }, 'giveUp'] },
+          { target: 'settled', actions: [withError('tellRefused'), 'giveUp'] },
         ],
       },
     },

@@ -4,6 +4,7 @@ import { AgentError } from '../agent-error.types.ts';
 import { happened } from '../notify.ts';
 import { slot } from '../slot.types.ts';
 import type { HousekeepingSlots } from './syncloop.types.ts';
+import { withError } from '../with-error.ts';
 
 export interface HousekeepingInput {
   env: AgentEnv;
@@ -112,7 +113,7 @@ export const housekeepingMachine = setup({
         },
         onError: {
           target: 'deciding',
-          actions: [{ type: 'record', params: ({ event }: { event: { error: unknown } }) => event.error }, 'fail'],
+          actions: [withError('record'), 'fail'],
         },
       },
     },

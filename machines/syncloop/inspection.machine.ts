@@ -5,6 +5,7 @@ import { slot } from '../slot.types.ts';
 import type { InspectionAgain, InspectionInput, InspectionReport } from './pleg.types.ts';
 import { listedView, shows } from './policy/diff-listing.ts';
 import type { PlegSlots } from './syncloop.types.ts';
+import { withError } from '../with-error.ts';
 
 interface InspectionContext extends Omit<InspectionInput, 'events'> {
   /** Events that no look has shown yet, the newest of each container. */
@@ -119,10 +120,7 @@ export const inspectionMachine = setup({
         },
         onError: {
           target: 'waitingToRetry',
-          actions: [
-            'fail',
-            { type: 'reportFailure', params: ({ event }: { event: { error: unknown } }) => event.error },
-          ],
+          actions: ['fail', withError('reportFailure')],
         },
       },
     },

@@ -16,6 +16,7 @@ import {
 import type { InspectionReport, PlegInput } from './pleg.types.ts';
 import { afterEcho } from './policy/diff-listing.ts';
 import type { PlegReport, PlegRequest, PlegSlots, WatchRuntimeEvent } from './syncloop.types.ts';
+import { withError } from '../with-error.ts';
 
 type InspectionOver = {
   type: `xstate.${'done' | 'error'}.actor.inspection.${string}`;
@@ -188,10 +189,7 @@ export const plegMachine = setup({
         },
         onError: {
           target: 'waitingToRetry',
-          actions: [
-            'fail',
-            { type: 'reportFailure', params: ({ event }: { event: { error: unknown } }) => event.error },
-          ],
+          actions: ['fail', withError('reportFailure')],
         },
       },
     },

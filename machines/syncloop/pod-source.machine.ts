@@ -13,6 +13,7 @@ import type {
 } from './pod-source.types.ts';
 import { keepingOf, outcome, readSet, vanished, type KeptManifests, type ManifestSet } from './policy/manifest-set.ts';
 import type { SourceSet } from './syncloop.types.ts';
+import { withError } from '../with-error.ts';
 
 interface PodSourceContext extends PodSourceInput {
   set: ManifestSet;
@@ -182,7 +183,7 @@ export const podSourceMachine = setup({
         onDone: { target: 'deciding', actions: assign(({ event }) => ({ raw: event.output })) },
         onError: {
           target: 'waitingToRetry',
-          actions: [{ type: 'fail', params: ({ event }: { event: { error: unknown } }) => event.error }, 'deliver'],
+          actions: [withError('fail'), 'deliver'],
         },
       },
     },

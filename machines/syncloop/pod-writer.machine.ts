@@ -8,6 +8,7 @@ import { asApiPod } from './policy/api-pod.ts';
 import { nextWrite, type Write, type WriterView } from './policy/next-write.ts';
 import { isNewer } from './policy/resource-version.ts';
 import type { PodWriterEvent, PodWriterInput, PodWriterSlots } from './status-writer.types.ts';
+import { withError } from '../with-error.ts';
 
 interface PodWriterContext extends PodWriterInput, WriterView {
   /** What is due now. */
@@ -72,9 +73,7 @@ function tell({ parent, name, namespace, wanted, api }: PodWriterContext, messag
 }
 
 const TAKEN = 'cannot create the mirror pod: another pod has its name';
-/** Passes an effect's error or answer on to an action. */
-const withError = <T extends string>(type: T) =>
-  ({ type, params: ({ event }: { event: { error: unknown } }) => event.error }) as const;
+/** Passes an effect's answer on to an action. */
 const withOutput = <T extends string, O>(type: T) =>
   ({ type, params: ({ event }: { event: { output: O } }) => event.output }) as const;
 
