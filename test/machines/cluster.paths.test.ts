@@ -1,25 +1,14 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ActorLogic, AnyActorRef, EventFrom, EventObject, Snapshot } from 'xstate';
+import type { EventFrom } from 'xstate';
 import type { ApiPods } from '../../machines/syncloop/api-source.types.ts';
 import { clusterMachine } from '../../machines/syncloop/cluster.machine.ts';
 import { deferred, drive, type DriveOptions, type Driven } from '../support/drive.ts';
 import { pod } from '../support/fixtures.ts';
 import { apiNode, nodeSettings } from '../support/node-fixtures.ts';
+import { hearing, toldTo as told } from '../support/hearing.ts';
 import { emit, expectAllTransitionsWalked, fail, walk } from '../support/paths.ts';
 
 type Run = Driven<typeof clusterMachine>;
-type Told = { type: string; uid?: string };
-
-/** A child that keeps what it is told; as `real` it is not replaced. */
-const hearing: ActorLogic<Snapshot<unknown> & { told: Told[] }, EventObject> = {
-  getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined, told: [] }),
-  getPersistedSnapshot: (snapshot) => snapshot,
-  transition: (snapshot, event) =>
-    event.type === 'xstate.stop'
-      ? { ...snapshot, status: 'stopped', output: undefined, error: undefined }
-      : { ...snapshot, told: [...snapshot.told, event] },
-};
-const told = (ref: AnyActorRef | undefined) => (ref?.getSnapshot() as { told: Told[] } | undefined)?.told;
 
 const HEARING = ['statusWriter', 'node', 'eventRecorder'] as const;
 const machine = clusterMachine.provide({

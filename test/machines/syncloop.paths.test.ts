@@ -1,27 +1,17 @@
 import { describe, expect, test } from '@jest/globals';
-import type { ActorLogic, AnyActorRef, EventObject, Snapshot } from 'xstate';
+import type { AnyActorRef } from 'xstate';
 import { syncloopMachine } from '../../machines/syncloop/syncloop.machine.ts';
 import type { SyncloopEvent, SyncloopInput } from '../../machines/syncloop/syncloop.types.ts';
 import type { PodReport } from '../../machines/pod/pod.types.ts';
 import { deferred, drive, type Call, type DriveOptions, type Driven } from '../support/drive.ts';
 import { container, instance, nodeView, observed, pod, sandbox, T0 } from '../support/fixtures.ts';
 import { apiNode, nodeSettings } from '../support/node-fixtures.ts';
+import { hearing, toldTo, type Told } from '../support/hearing.ts';
 import { emit, expectAllTransitionsWalked, fail, ok, walk } from '../support/paths.ts';
 
 type Run = Driven<typeof syncloopMachine>;
-type Told = { type: string; uid?: string };
-
-/** The API server's side, which keeps what it is told; as `real` it is not replaced. */
-const hearing: ActorLogic<Snapshot<unknown> & { told: Told[] }, EventObject> = {
-  getInitialSnapshot: () => ({ status: 'active', output: undefined, error: undefined, told: [] }),
-  getPersistedSnapshot: (snapshot) => snapshot,
-  transition: (snapshot, event) =>
-    event.type === 'xstate.stop'
-      ? { ...snapshot, status: 'stopped', output: undefined, error: undefined }
-      : { ...snapshot, told: [...snapshot.told, event] },
-};
 const clusterOf = (run: Run): AnyActorRef | undefined => run.snapshot.children['cluster'];
-const told = (run: Run): Told[] => (clusterOf(run)?.getSnapshot() as { told: Told[] } | undefined)?.told ?? [];
+const told = (run: Run): Told[] => toldTo(clusterOf(run)) ?? [];
 
 const machine = syncloopMachine.provide({ actors: { cluster: hearing } as never });
 const input =

@@ -263,29 +263,19 @@ const keyOf = (resource: Resource, { metadata: { namespace = '', name = '' } }: 
   Api.key({ resource, namespace, name });
 
 /** Metadata that only the server writes. */
-const ownedMetadata = ({
-  metadata: {
-    name,
-    namespace,
-    uid,
-    creationTimestamp,
-    generation,
-    deletionTimestamp,
-    deletionGracePeriodSeconds,
-    resourceVersion,
-  },
-}: KubeObject) =>
+const OWNED = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'generation',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'resourceVersion',
+] as const;
+const ownedMetadata = ({ metadata }: KubeObject) =>
   Object.fromEntries(
-    Object.entries({
-      name,
-      namespace,
-      uid,
-      creationTimestamp,
-      generation,
-      deletionTimestamp,
-      deletionGracePeriodSeconds,
-      resourceVersion,
-    }).filter(([, value]) => value !== undefined),
+    OWNED.map((field) => [field, metadata[field]] as const).filter(([, value]) => value !== undefined),
   );
 
 /** A stored object as the resource's version shows it. */
