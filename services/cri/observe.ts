@@ -63,7 +63,7 @@ export class Observer {
 
   /** A sandbox or container that an own call has made, before any listing shows it. */
   remember(id: string, { uid, name, namespace }: PodRef, sandboxId?: string): void {
-    this.#cache.remember(id, { pod: { uid, name, namespace }, sandboxId });
+    this.#cache.remember(id, { pod: { uid, name, namespace }, sandboxId, at: this.#now() });
     if (sandboxId !== undefined) this.#tell(id, { containers: [{ id, state: 'created' }] });
   }
 
@@ -85,7 +85,7 @@ export class Observer {
   /** Everything that the runtime has, in brief: ListPodSandbox and ListContainers. */
   async listRuntime(signal: AbortSignal): Promise<RuntimeListing> {
     const { at, sandboxes, containers } = await this.#batch.listAll(signal);
-    this.#cache.keepOnly([...sandboxes, ...containers]);
+    this.#cache.keepOnly([...sandboxes, ...containers], at);
     const pods = new Map<string, RuntimeListing['pods'][number]>();
     const podOf = (labels: Record<string, string>) => {
       const owner = ownerOf(labels);
@@ -159,14 +159,14 @@ export class Observer {
   }
 
   async #observeSandbox(listed: PodSandbox, at: number, signal: AbortSignal): Promise<ObservedSandbox | undefined> {
-    this.#cache.learn(listed);
+    this.#cache.learn(listed, at);
     const kept = this.#cache.sandbox(listed.id, sandboxState(listed.state));
     if (kept) return { ...kept, at };
     return ifThere(() => this.#inspectSandbox(listed.id, at, signal));
   }
 
   async #observeListed(listed: Container, at: number, signal: AbortSignal): Promise<ObservedContainer | undefined> {
-    this.#cache.learn(listed);
+    this.#cache.learn(listed, at);
     const kept = this.#cache.container(listed.id, CONTAINER_STATES[listed.state]);
     return kept ? { ...kept, at } : this.#inspect(listed.id, listed.podSandboxId, at, signal);
   }

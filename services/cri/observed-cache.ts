@@ -7,6 +7,8 @@ interface Place {
   pod: PodRef;
   /** Of a container. */
   sandboxId?: string;
+  /** When it was seen, ms: the begin of the listing, or when the call that made it had answered. */
+  at: number;
 }
 
 /**
@@ -42,10 +44,11 @@ export class ObservedCache {
     this.#places.set(id, place);
   }
 
-  learn(item: PodSandbox | Container): void {
+  /** @param at when the listing that shows it began, ms */
+  learn(item: PodSandbox | Container, at: number): void {
     const pod = ownerOf(item.labels);
     if (pod === undefined) return;
-    this.remember(item.id, { pod, sandboxId: 'podSandboxId' in item ? item.podSandboxId : undefined });
+    this.remember(item.id, { pod, sandboxId: 'podSandboxId' in item ? item.podSandboxId : undefined, at });
   }
 
   podOf(id: string): PodRef | undefined {
@@ -57,14 +60,13 @@ export class ObservedCache {
   }
 
   /**
-   * Drops everything but what a listing of the whole runtime shows. What was made while the listing was under way is
-   * dropped too, which costs another look and nothing more.
+   * Drops what a listing of the whole runtime, begun at `at`, does not show, and what was seen since then is kept: no event
+   * would find the pod of what was made while the listing was under way.
    */
-  keepOnly(items: readonly (PodSandbox | Container)[]): void {
+  keepOnly(items: readonly (PodSandbox | Container)[], at: number): void {
     const ids = new Set(items.map(({ id }) => id));
-    for (const map of [this.#containers, this.#sandboxes])
-      for (const id of map.keys()) if (!ids.has(id)) map.delete(id);
-    for (const id of this.#places.keys()) if (!ids.has(id)) this.#places.delete(id);
-    items.forEach((item) => this.learn(item));
+    for (const map of [this.#containers, this.#sandboxes, this.#places])
+      for (const [id, seen] of map) if (!ids.has(id) && seen.at < at) map.delete(id);
+    items.forEach((item) => this.learn(item, at));
   }
 }

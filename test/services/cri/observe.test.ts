@@ -6,6 +6,7 @@ import { Observer } from '../../../services/cri/observe.ts';
 import { embeddedRig } from './embedded-rig.ts';
 import type { EmbeddedRig } from './embedded-rig.ts';
 import { launch, ref, shellPod } from './lifecycle.ts';
+import { until } from '../../support/until.ts';
 import { effect, STOP } from './rig.ts';
 
 const never = new AbortController().signal;
@@ -93,6 +94,25 @@ describe('looks at the runtime', () => {
     expect(
       observer.ended({ kind: 'stopped', containerId: 'x', at: 9, exit: { exitCode: 0, finishedAt: 8 } }),
     ).toBeUndefined();
+  });
+
+  test('what an own call makes while a listing is under way is not forgotten over it: its events would be nobody’s', async () => {
+    const { rig, runtime } = embedded;
+    const { observer } = rig.services;
+    const desired = shellPod('sleep 1000');
+    runtime.faults.add({ method: 'ListPodSandbox', delayMs: 1500, after: true, times: 1 });
+    runtime.faults.add({ method: 'ListContainers', delayMs: 1500, after: true, times: 1 });
+    const listing = observer.listRuntime(never);
+    await until('the listing is under way', () => calls('ListContainers') > 0 && calls('ListPodSandbox') > 0);
+    const { id, sandbox } = await launch(rig, desired);
+    expect((await listing).pods).toEqual([]);
+    expect([observer.podUidOf(id), observer.podUidOf(sandbox.id)]).toEqual([
+      desired.metadata.uid,
+      desired.metadata.uid,
+    ]);
+    expect(
+      observer.ended({ kind: 'stopped', containerId: id, at: 9, exit: { exitCode: 1, finishedAt: 8 } }),
+    ).toBeDefined();
   });
 
   test('own calls tell what they have done, from the sandbox to its removal', async () => {
