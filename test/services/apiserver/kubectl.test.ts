@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Pod } from '../../../machines/kubernetes.types.ts';
-import { hasKubectl } from '../../support/apiserver/kubectl.ts';
+import { describeKubectl } from '../../support/apiserver/kubectl.ts';
 import { until } from '../../support/until.ts';
 import { nodeN1, openRig, podOf } from './rig.ts';
 import type { Rig } from './rig.ts';
@@ -14,7 +14,7 @@ const row = (printed: string, name: string) =>
     ?.trim()
     .split(/\s{2,}/);
 
-(hasKubectl ? describe : describe.skip)('kubectl works against the API server double', () => {
+describeKubectl('kubectl works against the API server double', () => {
   let rig: Rig;
   beforeAll(async () => {
     rig = await openRig();

@@ -1,8 +1,16 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
+import { describe } from '@jest/globals';
 
-/** Whether this machine has a `kubectl`. */
-export const hasKubectl = spawnSync('kubectl', ['version', '--client']).status === 0;
+/**
+ * Tests by the real kubectl. Where the machine has none they are left out, with the reason, unless nothing may be: then they
+ * fail.
+ */
+export function describeKubectl(title: string, tests: () => void): void {
+  const isThere = spawnSync('kubectl', ['version', '--client']).status === 0;
+  if (isThere || process.env['STATELET_TEST_CONTAINERD'] === 'required') describe(title, tests);
+  else describe.skip(`${title} (left out: lacks kubectl)`, tests);
+}
 
 export interface Ran {
   code: number;
