@@ -109,6 +109,11 @@ describe('fields', () => {
     [manifest({}, { namespace: 'a.b' }), 'metadata.namespace: "a.b" is not accepted'],
     [manifest({}, { uid: '../x' }), 'metadata.uid:'],
     [manifest({}, { labels: { a: 'b c' } }), 'metadata.labels[a]:'],
+    [manifest({}, { annotations: { 'a b': '' } }), 'metadata.annotations: "a b" is not'],
+    [
+      manifest({}, { annotations: { a: 'ä'.repeat(131_072) } }),
+      'metadata.annotations: have 262145 bytes together, accepted are at most 262144',
+    ],
     [manifest({}, { labels: { a: 1 } }), 'metadata.labels[a]: must be a string, not a number'],
     [manifest({}, { deletionTimestamp: '2026-01-01T00:00:00Z' }), 'metadata.deletionTimestamp: is not accepted'],
     [

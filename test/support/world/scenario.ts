@@ -184,7 +184,8 @@ function unsettled(world: World): string[] {
   const problems: string[] = [];
   const { runtime } = world;
   const entries = world.agent?.getSnapshot().context.entries ?? {};
-  const wanted = new Map(firstOfEachName(world.desired()).map((pod) => [pod.metadata.uid, pod]));
+  const there = new Set([...runtime.sandboxes.values()].map(({ podUid }) => podUid));
+  const wanted = new Map(oneOfEachName(world.desired(), there).map((pod) => [pod.metadata.uid, pod]));
   for (const uid of new Set([
     ...[...runtime.sandboxes.values(), ...runtime.containers.values()].map((o) => o.podUid),
     ...world.disk,
@@ -225,8 +226,14 @@ function unsettled(world: World): string[] {
   return problems;
 }
 
-/** A second pod of the same name in one source is refused; the first by origin runs. */
-function firstOfEachName(pods: DesiredPod[]): DesiredPod[] {
+/**
+ * A second pod of the same name in one source is refused. Which came first depends on when the agent read, so the one that
+ * is there counts; where none is, the first by its origin.
+ */
+function oneOfEachName(pods: DesiredPod[], there: ReadonlySet<string>): DesiredPod[] {
   const names = new Set<string>();
-  return pods.filter(({ metadata }) => !names.has(metadata.name) && names.add(metadata.name));
+  const isThere = ({ metadata }: DesiredPod) => there.has(metadata.uid);
+  return [...pods.filter(isThere), ...pods.filter((pod) => !isThere(pod))].filter(
+    ({ metadata }) => !names.has(metadata.name) && names.add(metadata.name),
+  );
 }
