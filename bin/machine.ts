@@ -35,6 +35,7 @@ import { watchRuntime } from '../services/cri/watch-runtime.ts';
 import type { FactStore } from '../services/host/facts.ts';
 import { podSourceSlots } from '../services/host/index.ts';
 import type { Kube } from '../services/kube/client.ts';
+import type { ConfigObjects } from '../services/kube/objects/objects.types.ts';
 import { apiSourceSlots, eventRecorderSlots, nodeSlots, podWriterSlots } from '../services/kube/index.ts';
 
 export interface MachineServices extends CriServices {
@@ -55,6 +56,7 @@ export interface ClusterServices {
   kube: Kube;
   keptPods: FactStore;
   random: () => number;
+  objects: ConfigObjects;
 }
 
 /** The API server's side with its slots filled. */
@@ -96,7 +98,9 @@ export function agentMachine(services: MachineServices) {
         actors: podSourceSlots({ headers: services.manifestHeaders, kept: services.keptManifests }),
       }),
       runtimeHealth: runtimeHealthMachine.provide({ actors: runtimeHealthSlots(services) }),
-      housekeeping: housekeepingMachine.provide({ actors: housekeepingSlots(services) }),
+      housekeeping: housekeepingMachine.provide({
+        actors: housekeepingSlots(services, services.cluster?.objects.sweep),
+      }),
       logRotation: logRotationMachine.provide({ actors: logRotationSlots(services) }),
     },
   });

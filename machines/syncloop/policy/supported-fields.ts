@@ -56,7 +56,22 @@ const amounts = object({ cpu: quantity, memory: quantity, 'ephemeral-storage': n
 
 export const RESOURCES = object({ limits: amounts, requests: amounts, claims: notYet });
 
-export const ENV_VAR = object({ name: string, value: string, valueFrom: notEvenEmpty }, 'name');
+const keyReference = object({ name: string, key: string, optional: boolean }, 'key');
+const objectReference = object({ name: string, optional: boolean });
+const fieldReference = object({ apiVersion: oneOf('', 'v1'), fieldPath: string }, 'fieldPath');
+const resourceReference = object({ containerName: string, resource: string, divisor: quantity }, 'resource');
+
+export const ENV_VAR_SOURCE = object({
+  configMapKeyRef: keyReference,
+  secretKeyRef: keyReference,
+  fieldRef: fieldReference,
+  resourceFieldRef: resourceReference,
+  fileKeyRef: notEvenEmpty,
+});
+
+export const ENV_VAR = object({ name: string, value: string, valueFrom: ENV_VAR_SOURCE }, 'name');
+
+export const ENV_FROM = object({ prefix: string, configMapRef: objectReference, secretRef: objectReference });
 
 export const CONTAINER_PORT = object(
   { containerPort: port, hostIP: string, hostPort: optionalPort, name: string, protocol: oneOf('TCP', 'UDP', 'SCTP') },
@@ -85,6 +100,7 @@ export const CONTAINER = object(
     args: strings,
     workingDir: string,
     env: listOf(ENV_VAR),
+    envFrom: listOf(ENV_FROM),
     ports: listOf(CONTAINER_PORT),
     resources: RESOURCES,
     resizePolicy: listOf(object({ resourceName: string, restartPolicy: oneOf('NotRequired') })),
@@ -97,7 +113,7 @@ export const CONTAINER = object(
     terminationMessagePolicy: oneOf('File', 'FallbackToLogsOnError'),
     volumeMounts: listOf(VOLUME_MOUNT),
     ...each(notEvenEmpty, 'livenessProbe readinessProbe startupProbe'),
-    ...each(notYet, 'envFrom lifecycle restartPolicyRules volumeDevices'),
+    ...each(notYet, 'lifecycle restartPolicyRules volumeDevices'),
   },
   'name',
   'image',
@@ -148,13 +164,14 @@ export const POD_SPEC = object(
     priority: integer(-(2 ** 31), 2 ** 31 - 1),
     os: object({ name: oneOf('linux') }, 'name'),
     nodeSelector: stringMap,
+    readinessGates: listOf(object({ conditionType: string }, 'conditionType')),
     // Judged by admission; its form is the API server's matter.
     affinity: unread,
     ...each(unread, 'tolerations topologySpreadConstraints schedulingGates schedulingGroup'),
     ...each(
       notYet,
       'dnsConfig ephemeralContainers hostAliases hostnameOverride imagePullSecrets overhead ' +
-        'readinessGates resourceClaims resources runtimeClassName subdomain',
+        'resourceClaims resources runtimeClassName subdomain',
     ),
   },
   'containers',

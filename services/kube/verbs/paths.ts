@@ -11,6 +11,11 @@ export const eventPath = (namespace: string, name: string) => `${eventsPath(name
 export const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 export const leasePath = (nodeName: string) => `${LEASES}/${segment(nodeName)}`;
 
+/** @param plural `configmaps`, `secrets` */
+export const objectsPath = (plural: string, namespace: string) => `/api/v1/namespaces/${segment(namespace)}/${plural}`;
+export const tokenPath = (namespace: string, serviceAccount: string) =>
+  `/api/v1/namespaces/${segment(namespace)}/serviceaccounts/${segment(serviceAccount)}/token`;
+
 export const STRATEGIC_MERGE = 'application/strategic-merge-patch+json';
 export const MERGE = 'application/merge-patch+json';
 

@@ -27,6 +27,8 @@ describe('every field of the API is supported or refused by name', () => {
     [tables.VOLUME, api.V1Volume],
     [tables.VOLUME_MOUNT, api.V1VolumeMount],
     [tables.ENV_VAR, api.V1EnvVar],
+    [tables.ENV_VAR_SOURCE, api.V1EnvVarSource],
+    [tables.ENV_FROM, api.V1EnvFromSource],
     [tables.CONTAINER_PORT, api.V1ContainerPort],
     [tables.RESOURCES, api.V1ResourceRequirements],
     [tables.SECURITY_CONTEXT, api.V1SecurityContext],
@@ -130,8 +132,20 @@ describe('fields', () => {
     ],
     [withContainer({ env: [{ name: 'A=B' }] }), 'spec.containers[0].env[0].name:'],
     [
-      withContainer({ env: [{ name: 'A', valueFrom: { secretKeyRef: {} } }] }),
-      'spec.containers[0].env[0].valueFrom: not supported yet',
+      withContainer({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's' } } }] }),
+      'spec.containers[0].env[0].valueFrom.secretKeyRef.key: is required',
+    ],
+    [
+      withContainer({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] }),
+      'spec.containers[0].env[0].valueFrom.secretKeyRef: a static pod may not refer to API objects',
+    ],
+    [
+      withContainer({ envFrom: [{ configMapRef: { name: 'c' } }] }),
+      'spec.containers[0].envFrom[0].configMapRef: a static pod may not refer to API objects',
+    ],
+    [
+      withContainer({ env: [{ name: 'A', valueFrom: { fileKeyRef: {} } }] }),
+      'spec.containers[0].env[0].valueFrom.fileKeyRef: not supported yet',
     ],
     [withContainer({ livenessProbe: {} }), 'spec.containers[0].livenessProbe: not supported yet'],
     [withContainer({ terminationMessagePolicy: 'No' }), 'accepted are File, FallbackToLogsOnError'],

@@ -94,6 +94,7 @@ export class Rig {
       turns: new Turns(2),
       settings,
       resolver: () => Promise.resolve({ servers: [], searches: [], options: [] }),
+      environment: (_pod, { env = [] }) => Promise.resolve(env.map(({ name, value = '' }) => ({ name, value }))),
       recordStop: () => Promise.resolve(),
     };
     this.container = containerSlots(this.services);
