@@ -38,11 +38,16 @@ const slots: NodeStatusSlots = {
   patchNodeStatus: slot('patchNodeStatus'),
 };
 
-const outputOf = ({ event }: { event: { output: Node } }) => event.output;
-const seen = [
-  { type: 'tellSeen', params: outputOf },
-  { type: 'see', params: outputOf },
-] as const;
+type Answer = { context: NodeStatusContext; event: { output: Node } };
+/** The answer of a look shows what an earlier `node.look` asked for; that of a write may be older than the question. */
+const seen = (isLook: boolean) =>
+  [
+    {
+      type: 'tellSeen',
+      params: ({ context, event }: Answer) => ({ node: event.output, looked: isLook && !context.isLookDue }),
+    },
+    { type: 'see', params: ({ event }: Answer) => event.output },
+  ] as const;
 const told = withError('tellFailure');
 const whenAbsent = withError('isNotFound');
 const isCordoned = (node: Node) => node.spec?.unschedulable === true;
@@ -84,9 +89,9 @@ export const nodeStatusMachine = setup({
       facts: { host, runtime },
       imagesAt: runtime?.images ? context.env.elapsed() + IMAGES_PERIOD : context.imagesAt,
     })),
-    tellSeen: ({ context: { node: before, nodeName, parent } }, node: Node) => {
+    tellSeen: ({ context: { node: before, nodeName, parent } }, { node, looked }: { node: Node; looked: boolean }) => {
       if (isCordoned(node) !== isCordoned(before)) happened(parent, schedulableEvent(nodeName, isCordoned(node)));
-      const report: NodeSeen = { type: 'node.seen', node };
+      const report: NodeSeen = { type: 'node.seen', node, looked };
       parent.send(report);
     },
     see: assign((_, node: Node) => ({ node, failures: 0 })),
@@ -139,7 +144,7 @@ export const nodeStatusMachine = setup({
         }),
         onDone: {
           target: 'waiting',
-          actions: ['tellChanges', { type: 'noteWritten', params: ({ event }) => event.output.status }, ...seen],
+          actions: ['tellChanges', { type: 'noteWritten', params: ({ event }) => event.output.status }, ...seen(false)],
         },
         onError: [
           { guard: whenAbsent, target: 'absent' },
@@ -170,7 +175,7 @@ export const nodeStatusMachine = setup({
       invoke: {
         src: 'getNode',
         input: ({ context: { nodeName } }) => ({ nodeName }),
-        onDone: { target: 'deciding', actions: [...seen] },
+        onDone: { target: 'deciding', actions: [...seen(true)] },
         onError: [
           { guard: whenAbsent, target: 'absent' },
           { target: 'waitingToRetry', actions: [told, 'fail'] },

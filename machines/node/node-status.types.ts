@@ -24,6 +24,8 @@ export type NodeStatusRequest =
 export interface NodeSeen {
   type: 'node.seen';
   node: Node;
+  /** By a look that began after the last `node.look` came. */
+  looked: boolean;
 }
 
 export interface NodeStatusSlots extends Pick<NodeSlots, 'readNodeFacts' | 'getNode'> {

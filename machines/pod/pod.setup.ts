@@ -86,18 +86,14 @@ export const podSetup = setup({
     },
     /** The pod's own end: all its containers ended, or its deadline passed. */
     end: assign(({ context }) => ({ termination: terminationOf(context, { over: true }, context.env.elapsed()) })),
-    endAtDeadline: assign(({ context }) => ({
-      termination: terminationOf(
-        context,
-        {
-          failed: {
-            reason: 'DeadlineExceeded',
-            message: 'Pod was active on the node longer than the specified deadline',
-          },
-        },
-        context.env.elapsed(),
-      ),
-    })),
+    endAtDeadline: enqueueActions(({ context, enqueue }) => {
+      const failed = {
+        reason: 'DeadlineExceeded',
+        message: 'Pod was active on the node longer than the specified deadline',
+      };
+      enqueue.assign({ termination: terminationOf(context, { failed }, context.env.elapsed()) });
+      enqueue(() => happened(context.parent, { type: 'Normal', ...failed, pod: ref(context) }));
+    }),
     act: assign({ acting: true }),
     succeed: assign({ failures: 0 }),
     /** One more failed effect: recorded for the user, counted for the wait. */

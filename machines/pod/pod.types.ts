@@ -4,12 +4,20 @@ import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../runtime
 import type { Slot } from '../slot.types.ts';
 import type { ContainerChanged, ContainerPlan, ContainerSettings, KeptStops } from './container.types.ts';
 
+/** Why a pod is made to fail. */
+export interface PodFailure {
+  reason: string;
+  message: string;
+  /** Message of the condition DisruptionTarget, where the node takes the pod's place from it. */
+  disruption?: string;
+}
+
 /** What a pod is told about the end that others want for it. Grace only ever shrinks. */
 export interface TerminationRequest {
   /** Override; undefined: the pod's deletion grace, else its spec's. */
   gracePeriodSeconds?: number;
   /** Phase Failed with this reason and message (DeadlineExceeded, Evicted …); undefined: the phase follows the containers. */
-  failed?: { reason: string; message: string };
+  failed?: PodFailure;
   /** Nobody wants it: all that it was to run has ended for good. */
   over?: boolean;
 }

@@ -18,6 +18,8 @@ export const syncloopMachine = syncloopSetup.createMachine({
     pods: {},
     failures: 0,
     refusals: {},
+    looks: {},
+    mourned: {},
     toldEntries: {},
     toldReady: false,
   }),

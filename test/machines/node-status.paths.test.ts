@@ -183,6 +183,20 @@ describe('nodeStatus', () => {
     ]);
   });
 
+  test('a look answers only what was asked before it began; a write answers nothing', () => {
+    const run = start();
+    const looked = () => run.parent.ofType<{ type: string; looked: boolean }>('node.seen').map((each) => each.looked);
+    run.send(change());
+    run.send({ type: 'node.look' });
+    run.settle('patchNodeStatus', ok(readyNode));
+    run.send({ type: 'node.look' });
+    run.settle('getNode', ok(readyNode));
+    run.settle('getNode', away);
+    run.advance(run.untilTimer() ?? 0);
+    look(run, readyNode);
+    expect(looked()).toEqual([false, false, true]);
+  });
+
   test('a new boot is told of once it is written', () => {
     const run = start({
       node: apiNode({

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { deferred, drive, type DriveOptions, type Driven } from '../support/drive.ts';
 import { podMachine } from '../../machines/pod/pod.machine.ts';
+import type { PodStatus } from '../../machines/kubernetes.types.ts';
 import type { PodEvent, PodInput } from '../../machines/pod/pod.types.ts';
 import type { ObservedContainer, ObservedPod } from '../../machines/runtime.types.ts';
 import { instance, observed, pod, sandbox, T0 } from '../support/fixtures.ts';
@@ -213,4 +214,36 @@ test('a deadline that lies further off than a timer of the platform reaches is w
   expect(run.snapshot.context.termination).toBeUndefined();
   run.advance(3);
   expect(run.snapshot.context.termination?.failed?.reason).toBe('DeadlineExceeded');
+  expect(run.parent.events()).toContain(
+    'Normal DeadlineExceeded Pod was active on the node longer than the specified deadline',
+  );
+});
+
+test('B083 Ready follows the conditions that others set for the readiness gates; ContainersReady does not', () => {
+  const gated = pod({ spec: { readinessGates: [{ conditionType: 'example.com/gate' }] } });
+  const run = drive(deferred(podMachine), { input: input({ pod: gated, observed: running }) });
+  const said = (status: string) => ({
+    type: 'pod.desired' as const,
+    pod: { ...gated, status: { conditions: [{ type: 'example.com/gate', status }] } },
+  });
+  run.settle('ensureCgroup', ok());
+  for (const status of ['False', 'True', 'False']) run.send(said(status));
+  const statuses = run.parent.ofType<{ type: string; status: PodStatus }>('pod.status').map(({ status }) => status);
+  const shown = (type: string) =>
+    statuses
+      .map(({ conditions }) => conditions?.find((each) => each.type === type))
+      .map((c) => [c?.status, c?.message]);
+  expect(shown('Ready')).toEqual([
+    ['False', 'corresponding condition of pod readiness gate "example.com/gate" does not exist.'],
+    ['False', 'the status of pod readiness gate "example.com/gate" is not "True", but False'],
+    ['True', undefined],
+    ['False', 'the status of pod readiness gate "example.com/gate" is not "True", but False'],
+  ]);
+  expect(shown('ContainersReady')).toEqual(statuses.map(() => ['True', undefined]));
+  expect(statuses[0]?.conditions?.find(({ type }) => type === 'Ready')?.reason).toBe('ReadinessGatesNotReady');
+  expect(shown('example.com/gate').slice(1)).toEqual([
+    ['False', undefined],
+    ['True', undefined],
+    ['False', undefined],
+  ]);
 });

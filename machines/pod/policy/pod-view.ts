@@ -1,7 +1,7 @@
 import type { DesiredPod, PodStatus } from '../../kubernetes.types.ts';
 import type { ObservedPod } from '../../runtime.types.ts';
 import type { CurrentSandbox } from '../container.types.ts';
-import type { PodPlan } from '../pod.types.ts';
+import type { PodFailure, PodPlan } from '../pod.types.ts';
 import { planContainers } from './plan-containers.ts';
 import { podStatus } from './pod-status.ts';
 import { podEndOf } from './stop-plan.ts';
@@ -29,7 +29,7 @@ export interface Termination {
   gracePeriodSeconds: number;
   /** When it began, ms of the process's own time; later requests only shorten the grace, they do not start it anew. */
   startedAt: number;
-  failed?: { reason: string; message: string };
+  failed?: PodFailure;
   /** The pod ended by itself. */
   over?: boolean;
   /** It is gone from its source. */

@@ -50,13 +50,21 @@ const fullName = (pod: { name: string; namespace: string }): string => `${pod.na
 /** Times of delivery are the agent's own; a pod delivered again unchanged is no update (config.go:isLocalAnnotationKey). */
 const LOCAL_ANNOTATIONS = ['kubernetes.io/config.seen', 'kubernetes.io/config.source', 'kubernetes.io/config.mirror'];
 
+/** What others have said of the pod's readiness gates, which its Ready follows (kubelet.go:HandlePodReconcile). */
+function gatesOf({ spec, status }: DesiredPod): (string | undefined)[] {
+  return (spec.readinessGates ?? []).map(
+    ({ conditionType }) => status?.conditions?.find(({ type }) => type === conditionType)?.status,
+  );
+}
+
 function samePod(a: DesiredPod, b: DesiredPod): boolean {
-  const shown = ({ spec, metadata }: DesiredPod) => ({
-    spec,
+  const shown = (pod: DesiredPod) => ({
+    spec: pod.spec,
+    gates: gatesOf(pod),
     metadata: {
-      ...metadata,
+      ...pod.metadata,
       annotations: Object.fromEntries(
-        Object.entries(metadata.annotations ?? {}).filter(([key]) => !LOCAL_ANNOTATIONS.includes(key)),
+        Object.entries(pod.metadata.annotations ?? {}).filter(([key]) => !LOCAL_ANNOTATIONS.includes(key)),
       ),
     },
   });

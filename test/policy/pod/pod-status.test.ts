@@ -55,6 +55,31 @@ describe('phase', () => {
     );
   });
 
+  test('a pod that has to go for another bears DisruptionTarget before the five conditions that every pod has', () => {
+    const failed = { reason: 'Preempting', message: 'Preempted', disruption: 'Pod was preempted.' };
+    const ends = statusInput({ observed: observed([ended('main', 0)]), failed, ...done });
+    const after = podStatus({
+      ...ends,
+      pod: { ...ends.pod, status: { conditions: [{ type: 'example.com/gate', status: 'True' }] } },
+    });
+    expect(after).toMatchObject({ phase: 'Failed', reason: 'Preempting', message: 'Preempted' });
+    expect(after).not.toHaveProperty('disruption');
+    expect(after.conditions?.map(({ type }) => type)).toEqual([
+      'example.com/gate',
+      'DisruptionTarget',
+      'PodReadyToStartContainers',
+      'Initialized',
+      'Ready',
+      'ContainersReady',
+      'PodScheduled',
+    ]);
+    expect(condition(after, 'DisruptionTarget')).toMatchObject({
+      status: 'True',
+      reason: 'TerminationByKubelet',
+      message: 'Pod was preempted.',
+    });
+  });
+
   test('a pod that ended by itself is held at Running until it is released', () => {
     const previous = podStatus(statusInput({ pod: pod(never), observed: observed([instance('main')]) }));
     const input = statusInput({ pod: pod(never), observed: observed([ended('main', 0)]), previous });

@@ -70,6 +70,17 @@ describe('what changes at a source', () => {
     expect(plan({ entries: entry(), desired: { file: [desired] } })).toEqual(NOTHING);
   });
 
+  test('B083 what others say of its readiness gates is news of a pod, and nothing else of its status', () => {
+    const spec = { readinessGates: [{ conditionType: 'example.com/gate' }] };
+    const before = pod({ spec });
+    const said = (type: string, status: string) => ({ ...before, status: { conditions: [{ type, status }] } });
+    const updates = (desired: typeof before) =>
+      plan({ entries: entry({ pod: before }), desired: { api: [desired] } }).update.length;
+    expect(updates(said('example.com/gate', 'True'))).toBe(1);
+    expect(updates(said('example.com/other', 'True'))).toBe(0);
+    expect(updates({ ...before, status: { phase: 'Running' } })).toBe(0);
+  });
+
   test('a pod that no source has any more is removed, once', () => {
     expect(plan({ entries: entry() })).toEqual({ ...NOTHING, remove: ['uid-1'] });
     expect(plan({ entries: entry({ ending: true }) })).toEqual(NOTHING);
