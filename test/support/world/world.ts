@@ -10,6 +10,7 @@ import { imagePullMachine } from '../../../machines/pod/image-pull.machine.ts';
 import type { ImagePullSlots } from '../../../machines/pod/image-pull.types.ts';
 import { podMachine } from '../../../machines/pod/pod.machine.ts';
 import type { PodSlots } from '../../../machines/pod/pod.types.ts';
+import { volumeMachine } from '../../../machines/pod/volume.machine.ts';
 import { housekeepingMachine } from '../../../machines/syncloop/housekeeping.machine.ts';
 import { inspectionMachine } from '../../../machines/syncloop/inspection.machine.ts';
 import { plegMachine } from '../../../machines/syncloop/pleg.machine.ts';
@@ -397,7 +398,6 @@ export class World {
           highestLogAttempt: Object.fromEntries(names.map((n) => [n, this.logs.get(`${pod.metadata.uid}/${n}`) ?? -1])),
         };
       }),
-      mountVolumes: fromPromise(({ input }) => host('mount', () => this.mounts.add(input.pod.metadata.uid))),
       runSandbox: fromPromise(({ input }) =>
         call('RunPodSandbox', () => ({ ...runtime.runSandbox(input.pod, input.attempt), at: life.now() })),
       ),
@@ -475,6 +475,15 @@ export class World {
         pod: this.#charts.pod.provide({
           actors: {
             ...podSlots,
+            followObjects: fromCallback(() => undefined),
+            volume: volumeMachine.provide({
+              actors: {
+                mountVolume: fromPromise(async ({ input }) => {
+                  await host('mount', () => this.mounts.add(input.pod.metadata.uid));
+                  return {};
+                }),
+              },
+            }),
             container: this.#charts.container.provide({
               actors: { ...containerSlots, imagePull: imagePullMachine.provide({ actors: imagePullSlots }) },
             }),
