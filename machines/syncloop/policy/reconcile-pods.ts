@@ -76,8 +76,9 @@ const runs = (o: ObservedPod | undefined) => o !== undefined && anyRunning(o);
 const nothing = (o: ObservedPod) => o.sandboxes.length === 0 && o.containers.length === 0;
 
 /**
- * Compares what the sources want with the pods that have an entry. Removal and orphans wait for all sources; adding does
- * not. A new pod whose name another pod still holds (an entry not yet released, or a pod of the runtime) waits for it; where
+ * Compares what the sources want with the pods that have an entry. Adding waits for no source; orphans wait for all of
+ * them, but for one that holds a static pod's name. A source that gave a pod in this life and gives it no more has spoken
+ * for itself: an API server that is away holds up no manifest (docs/adr/0011). A new pod whose name another pod still holds (an entry not yet released, or a pod of the runtime) waits for it; where
  * nobody could look at that one yet, it is not added before.
  */
 export function reconcilePods(input: ReconcileInput): ReconcilePlan {
@@ -87,10 +88,11 @@ export function reconcilePods(input: ReconcileInput): ReconcilePlan {
     for (const pod of input.desired[source] ?? [])
       if (!wanted.has(pod.metadata.uid)) wanted.set(pod.metadata.uid, { pod, source });
 
-  for (const entry of Object.values(input.entries)) {
-    const { uid } = entry;
-    if (!wanted.has(uid) && entry.pod && !entry.ending && input.sourcesReady) plan.remove.push(uid);
-    if (!wanted.has(uid) && entry.again && input.sourcesReady) plan.remove.push(uid);
+  for (const { uid, pod, source, ending, again } of Object.values(input.entries)) {
+    if (wanted.has(uid)) continue;
+    const tookBack = (from: SourceName | undefined) => from !== undefined && input.desired[from] !== undefined;
+    if (pod && !ending && (input.sourcesReady || tookBack(source))) plan.remove.push(uid);
+    if (again && (input.sourcesReady || tookBack(again.source))) plan.remove.push(uid);
   }
 
   const awaited = new Set(Object.values(input.entries).flatMap(({ waitsFor }) => waitsFor ?? []));
@@ -123,9 +125,11 @@ export function reconcilePods(input: ReconcileInput): ReconcilePlan {
   ]);
   for (const uid of awaited) if (!known.has(uid) && !wanted.has(uid)) plan.freed.push(uid);
 
-  if (input.sourcesReady)
-    for (const observed of Object.values(input.observed))
-      if (!input.entries[observed.uid] && !wanted.has(observed.uid) && !nothing(observed))
-        plan.orphans.push({ uid: observed.uid, observed });
+  const claimed = new Set(
+    [...wanted.values()].flatMap(({ pod, source }) => (source === 'api' ? [] : fullName(pod.metadata))),
+  );
+  for (const observed of Object.values(input.observed))
+    if (!input.entries[observed.uid] && !wanted.has(observed.uid) && !nothing(observed))
+      if (input.sourcesReady || claimed.has(fullName(observed))) plan.orphans.push({ uid: observed.uid, observed });
   return plan;
 }
