@@ -18,6 +18,3 @@ export const tokenPath = (namespace: string, serviceAccount: string) =>
 
 export const STRATEGIC_MERGE = 'application/strategic-merge-patch+json';
 export const MERGE = 'application/merge-patch+json';
-
-/** Longest time for a heartbeat (node status, lease), ms: kubelet's heartbeat client takes the shortest of its periods. */
-export const HEARTBEAT_MS = 10_000;
