@@ -29,7 +29,7 @@ function kubeletVersion(): string {
 export async function apiServer({ config, flags }: LoadedConfig): Promise<Kube | undefined> {
   if (!flags.kubeconfig) return undefined;
   const { kubeAPIQPS: qps, kubeAPIBurst: burst, eventRecordQPS, eventBurst, nodeLeaseDurationSeconds } = config;
-  return connectKube(await loadKubeconfig(flags.kubeconfig), {
+  return connectKube(await loadKubeconfig(flags.kubeconfig, process.env), {
     qps,
     burst,
     events: { qps: eventRecordQPS, burst: eventBurst },
