@@ -107,6 +107,10 @@ export class SimApiServer {
     this.#parts = { api: this.api, tokens: new Tokens(this.api.store, now) };
     runControllers(this.api, '', { schedule: false });
     bootstrap(this.api);
+    // The controllers make it a moment later: the first pod may be there before.
+    this.attempt((api, call) =>
+      api.create(this.target('serviceaccounts', 'default', ''), { metadata: { name: 'default' } }, call),
+    );
   }
 
   get away(): 'refuses' | 'silent' | undefined {
