@@ -86,6 +86,15 @@ export function podSources({ config, flags }: LoadedConfig): SourceSettings[] {
   return sources;
 }
 
+/** The node's addresses until its Node object tells them: those of --node-ip, where `::` and `0.0.0.0` only prefer a family. */
+export function hostIPs(nodeIp: string, found: readonly string[]): string[] {
+  const given = nodeIp.split(',').map((ip) => ip.trim());
+  const explicit = given.filter((ip) => ip !== '' && ip !== '::' && ip !== '0.0.0.0');
+  if (explicit.length > 0) return explicit;
+  const isV6 = (ip: string) => Number(ip.includes(':'));
+  return given.includes('::') ? found.toSorted((a, b) => isV6(b) - isV6(a)) : [...found];
+}
+
 /** Periods are the kubelet's (test/facts/constants.tsv). */
 export function syncloopSettings(loaded: LoadedConfig, node: NodeInfo): SyncloopSettings {
   const { initialMs, maxMs } = crashBackoff(loaded);
@@ -95,7 +104,7 @@ export function syncloopSettings(loaded: LoadedConfig, node: NodeInfo): Syncloop
       backoffMaxMs: maxMs,
       retryMs: 1_000,
       podRetryMs: 10_000,
-      hostIPs: loaded.flags.nodeIp ? loaded.flags.nodeIp.split(',') : node.hostIPs,
+      hostIPs: hostIPs(loaded.flags.nodeIp, node.hostIPs),
       runtimeName: '',
     },
     pleg: { listPeriodMs: 1_000, auditPeriodMs: 300_000 },

@@ -114,6 +114,8 @@ export function learn(context: PodContext, event: PodEvent | ChildFailed): Parti
       return { predecessorUid: undefined };
     case 'network.ready':
       return { networkReady: event.ready };
+    case 'node.addressed':
+      return { hostIPs: event.hostIPs };
     case 'container.changed': {
       const { name, instance, gone, waiting, busy } = event;
       let { observed } = context;

@@ -17,6 +17,7 @@ export const podMachine = podSetup.createMachine({
     'container.exited': { actions: ['learn', 'replan'] },
     'predecessor.gone': { actions: 'learn' },
     'network.ready': { actions: 'learn' },
+    'node.addressed': { actions: ['learn', 'replan'] },
     'container.changed': { actions: ['learn', 'replan'] },
     'event.happened': { actions: 'forward' },
     'xstate.error.actor.container.*': { actions: ['learn', 'replan'] },

@@ -75,6 +75,8 @@ export type PodEvent =
   | { type: 'predecessor.gone' }
   /** The runtime's health, pushed down: false holds back the start of sandboxes that need the pod network. */
   | { type: 'network.ready'; ready: boolean }
+  /** The node's addresses, primary first. */
+  | { type: 'node.addressed'; hostIPs: string[] }
   | ContainerChanged
   | EventHappened;
 

@@ -30,6 +30,8 @@ export interface SyncloopContext extends SyncloopInput {
   failures: number;
   /** How many times each pod was refused. */
   refusals: Record<string, number>;
+  /** The node's addresses, primary first. */
+  hostIPs: string[];
   /** Pods that wait to be judged by a Node that is read afresh, and whether it was. */
   looks: Record<string, 'asked' | 'answered'>;
   /** Pods whose actor failed, as they were: they stay known until there is another. */

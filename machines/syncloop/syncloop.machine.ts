@@ -18,6 +18,7 @@ export const syncloopMachine = syncloopSetup.createMachine({
     pods: {},
     failures: 0,
     refusals: {},
+    hostIPs: input.settings.pod.hostIPs,
     looks: {},
     mourned: {},
     toldEntries: {},

@@ -51,7 +51,7 @@ export function reconcile(context: SyncloopContext): Reconciled {
       keptStops: context.stops[uid],
       predecessorUid,
       networkReady: context.health === 'healthy' || context.health === 'unknown',
-      settings: { ...context.settings.pod, runtimeName: context.runtimeName },
+      settings: { ...context.settings.pod, hostIPs: context.hostIPs, runtimeName: context.runtimeName },
     });
   };
 

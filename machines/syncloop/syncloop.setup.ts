@@ -4,13 +4,14 @@ import type { EventHappened, RecordedEvent } from '../agent.types.ts';
 import { logRotationMachine } from '../node/log-rotation.machine.ts';
 import { runtimeHealthMachine } from '../node/runtime-health.machine.ts';
 import { podMachine } from '../pod/pod.machine.ts';
+import { sameJson } from '../pod/policy/same-json.ts';
 import { slot } from '../slot.types.ts';
 import { housekeepingMachine } from './housekeeping.machine.ts';
 import { plegMachine } from './pleg.machine.ts';
 import { podSourceMachine } from './pod-source.machine.ts';
 import { clusterMachine } from './cluster.machine.ts';
 import { entryNews } from './policy/entry-news.ts';
-import { nodeViewOf } from './policy/node-view.ts';
+import { hostIPsOf, nodeViewOf } from './policy/node-view.ts';
 import { passName } from './policy/pass-name.ts';
 import { reconcile, sourcesReady } from './syncloop.reconcile.ts';
 import { collect, knownPods, without, type ChildOver, type Respawn, type SyncloopContext } from './syncloop.context.ts';
@@ -169,13 +170,17 @@ export const syncloopSetup = setup({
     passHealthToCluster: ({ context: { cluster, health, healthMessage: message } }) => {
       if (health !== 'unknown') cluster?.send({ type: 'health.changed', health, message });
     },
-    learnNode: assign(({ context, event }) => {
-      if (event.type !== 'node.known') return {};
+    learnNode: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'node.known') return;
       const answered = Object.keys(context.looks).map((uid) => [uid, 'answered'] as const);
-      return {
+      const hostIPs = hostIPsOf(event.node) ?? context.hostIPs;
+      enqueue.assign({
         node: nodeViewOf(event.node, context.node),
+        hostIPs,
         ...(event.looked && { looks: Object.fromEntries(answered) }),
-      };
+      });
+      if (sameJson(hostIPs, context.hostIPs)) return;
+      for (const pod of Object.values(context.pods)) enqueue.sendTo(pod, { type: 'node.addressed', hostIPs });
     }),
     logProblem: emit(({ event }) => ({
       type: 'event.happened' as const,

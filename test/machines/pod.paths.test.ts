@@ -68,6 +68,7 @@ function events(run: Run): PodEvent[] {
     { type: 'pod.terminate', request: { gracePeriodSeconds: 2 } },
     { type: 'pod.desired', pod: pod({ spec: { ...context.pod.spec, terminationGracePeriodSeconds: 10 } }) },
     { type: 'network.ready', ready: !context.networkReady },
+    ...(run.steps === 0 ? [{ type: 'node.addressed' as const, hostIPs: ['192.0.2.2'] }] : []),
     { type: 'event.happened', event: { type: 'Normal', reason: 'Pulled', message: '' } },
   ];
   if (context.predecessorUid) list.push({ type: 'predecessor.gone' });

@@ -249,6 +249,20 @@ describe('syncloop', () => {
     expect(run.snapshot.context.looks).toEqual({});
   });
 
+  test('B162 pods get the addresses that the Node has', () => {
+    const run = running(web);
+    const addresses = [
+      { type: 'InternalIP', address: '192.0.2.7' },
+      { type: 'ExternalIP', address: '198.51.100.1' },
+      { type: 'Hostname', address: 'n1' },
+    ];
+    run.send({ type: 'node.known', node: apiNode({ status: { addresses } }) });
+    run.send(set(web, pod({ uid: 'uid-5', name: 'later' })));
+    expect(podCalls(run).at(-1)?.input).toMatchObject({ settings: { hostIPs: ['192.0.2.7'] } });
+    run.send({ type: 'node.known', node: apiNode() });
+    expect(run.snapshot.context.hostIPs).toEqual(['192.0.2.7']);
+  });
+
   test('a pod that has to go for a critical one is told so once, with an event', () => {
     const small = pod({ spec: { containers: [container({ resources: { requests: { cpu: '1500m' } } })] } });
     const critical = pod({
