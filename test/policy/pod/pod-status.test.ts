@@ -257,6 +257,16 @@ describe('container statuses', () => {
     expect(main(podStatus(statusInput({ previous: lost })))?.restartCount).toBe(1);
   });
 
+  test('the last end that was told stays where others have removed its record, also while the next one comes up', () => {
+    const waiting = { main: { reason: 'CrashLoopBackOff', message: 'back-off' } };
+    const told = podStatus(statusInput({ observed: observed([ended('main', 3)]), waiting }));
+    const gone = podStatus(statusInput({ observed: observed([]), previous: told, waiting }));
+    const next = observed([instance('main', { id: 'm1', attempt: 1, restartCount: 1, state: 'created' })]);
+    const status = podStatus(statusInput({ observed: next, previous: gone, waiting }));
+    expect(main(status)).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 3 } } });
+    expect(status.phase).toBe('Running');
+  });
+
   test('B042 B069 the restart count never falls, whatever the clock and the runtime say', () => {
     const before = podStatus(statusInput({ observed: observed([instance('main', { restartCount: 4 })]) }));
     const back = observed([instance('main', { id: 'x', restartCount: 1, createdAt: T0 - 3_600_000 })]);

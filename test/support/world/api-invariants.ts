@@ -41,7 +41,8 @@ export class ApiInvariants {
   #judgeRefusal({ verb, resource, target, error, body, before }: ApiWrite): void {
     const code = error?.status.code;
     // Another pod has the name by now, and not all of the server looks at the UID first.
-    const uid = (body['preconditions'] as { uid?: string } | undefined)?.uid;
+    const { preconditions, metadata } = body as { preconditions?: { uid?: string }; metadata?: { uid?: string } };
+    const uid = preconditions?.uid ?? metadata?.uid;
     const isOther = uid !== undefined && uid !== before?.metadata.uid;
     if ((code === 400 || code === 403 || code === 405 || code === 422) && !isOther)
       if (!EXCUSED.test(error?.message ?? ''))

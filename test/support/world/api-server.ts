@@ -65,7 +65,7 @@ const REFUSALS = [
 ] as const;
 
 /** Creations of different objects, and the lease: a new Node's takes over while the last write of the old one's is out. */
-const MAY_OVERLAP = /\/(pods|events|nodes)$|\/leases/;
+const MAY_OVERLAP = /\/(pods|events|nodes) |\/leases/;
 
 /**
  * The test double's API (test/support/apiserver) in virtual time: its store, its rules and its controllers, with a client
@@ -165,7 +165,12 @@ export class SimApiServer {
     const { op = '', method, deadlineMs = DEADLINE, signal } = options;
     const random = this.#random;
     const isRead = method === 'GET';
-    const key = isRead ? '' : `${options.path}`;
+    // Of one object: another one may have its name by now.
+    const { metadata, preconditions } = (options.body ?? {}) as {
+      metadata?: { uid?: string };
+      preconditions?: { uid?: string };
+    };
+    const key = isRead ? '' : `${options.path} ${metadata?.uid ?? preconditions?.uid ?? ''}`;
     if (key && !caller.dead) this.#begin(key);
     this.calls++;
     this.onCall?.(op);
