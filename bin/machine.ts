@@ -62,8 +62,11 @@ export interface ClusterServices {
 /** The API server's side with its slots filled. */
 function clusterActor({ cri, readHost }: MachineServices, { kube, keptPods, random }: ClusterServices) {
   const ofNode = { ...nodeSlots(kube), ...nodeFactSlots(cri, readHost) };
-  const { createNode, getNode, patchNode, patchNodeStatus, readNodeFacts, getLease, createLease, updateLease } = ofNode;
-  const nodeStatus = nodeStatusMachine.provide({ actors: { readNodeFacts, getNode, patchNodeStatus } });
+  const { createNode, getNode, patchNode, readNodeFacts, getLease, createLease, updateLease } = ofNode;
+  const { patchNodeStatus, updateRuntimeConfig } = ofNode;
+  const nodeStatus = nodeStatusMachine.provide({
+    actors: { readNodeFacts, getNode, patchNodeStatus, updateRuntimeConfig },
+  });
   const lease = leaseMachine.provide({ actors: { getLease, createLease, updateLease } });
   const podWriter = podWriterMachine.provide({ actors: podWriterSlots(kube) });
   return clusterMachine.provide({

@@ -31,4 +31,6 @@ export interface NodeSeen {
 export interface NodeStatusSlots extends Pick<NodeSlots, 'readNodeFacts' | 'getNode'> {
   /** Strategic merge patch of the status subresource. */
   patchNodeStatus: Slot<{ nodeName: string; patch: NodePatch }, Node>;
+  /** Tells the runtime the addresses of pods on this node, for its network's configuration. Idempotent. */
+  updateRuntimeConfig: Slot<{ podCIDR: string }, void>;
 }
