@@ -6,6 +6,7 @@ import type { PullSettings } from '../services/cri/image-turns.ts';
 import type { ConfigSettings } from '../services/cri/configs.ts';
 import type { CgroupSettings, HostPaths } from '../services/host/host.types.ts';
 import type { NodeInfo } from '../services/host/node-info.ts';
+import type { ChangeDetection } from '../services/kube/objects/objects.types.ts';
 import { durationMs } from './config/duration.ts';
 import type { LoadedConfig } from './config/load-config.ts';
 
@@ -86,6 +87,13 @@ export function podSources({ config, flags }: LoadedConfig): SourceSettings[] {
   return sources;
 }
 
+/** How changes of ConfigMaps and Secrets are found; the API's default is a watch. */
+export function changeDetection({
+  configMapAndSecretChangeDetectionStrategy: strategy,
+}: LoadedConfig['config']): ChangeDetection {
+  return strategy === 'Get' || strategy === 'Cache' ? strategy : 'Watch';
+}
+
 /** The node's addresses until its Node object tells them: those of --node-ip, where `::` and `0.0.0.0` only prefer a family. */
 export function hostIPs(nodeIp: string, found: readonly string[]): string[] {
   const given = nodeIp.split(',').map((ip) => ip.trim());
@@ -106,6 +114,8 @@ export function syncloopSettings(loaded: LoadedConfig, node: NodeInfo): Syncloop
       podRetryMs: 10_000,
       hostIPs: hostIPs(loaded.flags.nodeIp, node.hostIPs),
       runtimeName: '',
+      // Without a watch a volume is as new as the kubelet's pods' own period makes it.
+      ...(changeDetection(loaded.config) !== 'Watch' && { refreshPeriodMs: durationMs(loaded.config.syncFrequency) }),
     },
     pleg: { listPeriodMs: 1_000, auditPeriodMs: 300_000 },
     healthPeriodMs: 5_000,

@@ -84,6 +84,8 @@ export interface ContainerDesired {
 
 export type ContainerEvent =
   | ContainerDesired
+  /** An object of the API that the pod refers to has changed: a container that could not be configured tries again. */
+  | { type: 'objects.changed' }
   /** From the imagePull child: why the pull waits (ErrImagePull, ImagePullBackOff …). */
   | ImageWaiting
   | EventHappened;

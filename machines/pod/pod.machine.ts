@@ -10,7 +10,7 @@ export const podMachine = podSetup.createMachine({
   initial: 'pending',
   entry: 'replan',
   on: {
-    'pod.desired': { actions: ['learn', 'replan'] },
+    'pod.desired': { actions: ['learn', 'replan', 'tellVolumes'] },
     'pod.terminate': { actions: ['learn', 'replan'] },
     'pod.removed': { actions: ['learn', 'replan'] },
     'pod.observed': { actions: ['learn', 'replan'] },
@@ -19,7 +19,10 @@ export const podMachine = podSetup.createMachine({
     'network.ready': { actions: 'learn' },
     'node.addressed': { actions: ['learn', 'replan'] },
     'container.changed': { actions: ['learn', 'replan'] },
+    'volume.changed': { actions: 'learn' },
+    'object.changed': { actions: 'passObjectChange' },
     'event.happened': { actions: 'forward' },
+    'xstate.error.actor.volume.*': { actions: ['learn', 'makeVolumes'] },
     'xstate.error.actor.container.*': { actions: ['learn', 'replan'] },
   },
   states: {

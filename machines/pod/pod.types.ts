@@ -2,6 +2,8 @@ import type { AgentEnv, EventHappened, ParentRef } from '../agent.types.ts';
 import type { DesiredPod, PodStatus } from '../kubernetes.types.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../runtime.types.ts';
 import type { Slot } from '../slot.types.ts';
+import type { ObjectReference } from './objects.types.ts';
+import type { VolumeChanged } from './volume.types.ts';
 import type { ContainerChanged, ContainerPlan, ContainerSettings, KeptStops } from './container.types.ts';
 
 /** Why a pod is made to fail. */
@@ -48,7 +50,9 @@ export interface PodSettings extends ContainerSettings {
   hostIPs: string[];
   /** As in containerID `<runtimeName>://<id>`; the runtime's own name. */
   runtimeName: string;
-  /** Wait before a failed sandbox, mount or clean-up is tried again, ms (kubelet: 10 s; network not ready 1 s). */
+  /** How often volumes and environments of the API's objects are read anew, ms; undefined: a watch tells of changes. */
+  refreshPeriodMs?: number;
+  /** Wait before a failed sandbox or clean-up is tried again, ms (kubelet: 10 s; network not ready 1 s). */
   podRetryMs: number;
 }
 
@@ -77,8 +81,21 @@ export type PodEvent =
   | { type: 'network.ready'; ready: boolean }
   /** The node's addresses, primary first. */
   | { type: 'node.addressed'; hostIPs: string[] }
+  | ObjectChanged
+  | VolumeChanged
   | ContainerChanged
   | EventHappened;
+
+/** From the watch of the objects that the pod refers to: one of them has changed, or is there now. */
+export interface ObjectChanged {
+  type: 'object.changed';
+  reference: ObjectReference;
+}
+
+/** Input of the `followObjects` callback actor. */
+export interface FollowObjectsInput {
+  pod: DesiredPod;
+}
 
 /** Pod → syncloop. */
 export type PodReport =
@@ -100,8 +117,6 @@ export interface PodSlots {
   ensureCgroup: Slot<{ pod: DesiredPod }, void>;
   /** Pod, volume, container and log directories; answers the highest log file number per container. */
   makeDirectories: Slot<{ pod: DesiredPod }, { highestLogAttempt: Record<string, number> }>;
-  /** Every volume of the spec, ready to be bound into containers. A rejection names the volume (FailedMount). */
-  mountVolumes: Slot<{ pod: DesiredPod }, void>;
   /** RunPodSandbox, then a fresh look at it. */
   runSandbox: Slot<{ pod: DesiredPod; attempt: number }, ObservedSandbox>;
   /** StopPodSandbox; done where it is gone. */

@@ -135,7 +135,6 @@ export function podSlots(services: CriServices): Omit<PodSlots, 'recordEnd'> {
       turns.take('prepare', () => host.ensureCgroup(pod, signal), signal),
     ),
     makeDirectories: fromPromise(({ input: { pod }, signal }) => host.makeDirectories(pod, signal)),
-    mountVolumes: fromPromise(({ input: { pod }, signal }) => host.mountVolumes(pod, signal)),
 
     runSandbox: fromPromise(async ({ input: { pod, attempt }, signal }) => {
       const config = await sandboxConfig(services, pod, attempt);

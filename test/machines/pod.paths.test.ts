@@ -4,7 +4,7 @@ import { podMachine } from '../../machines/pod/pod.machine.ts';
 import type { PodStatus } from '../../machines/kubernetes.types.ts';
 import type { PodEvent, PodInput } from '../../machines/pod/pod.types.ts';
 import type { ObservedContainer, ObservedPod } from '../../machines/runtime.types.ts';
-import { instance, observed, pod, sandbox, T0 } from '../support/fixtures.ts';
+import { container, instance, observed, pod, sandbox, T0 } from '../support/fixtures.ts';
 import { emit, expectAllTransitionsWalked, fail, neverAbandoned, ok, walk } from '../support/paths.ts';
 
 type Run = Driven<typeof podMachine>;
@@ -38,6 +38,13 @@ const noHash = { hash: '' };
 const running = observed({ sandboxes: [sandbox()], containers: [instance(noHash)] });
 const never = pod({ spec: { restartPolicy: 'Never', activeDeadlineSeconds: 600 } });
 
+const withVolume = pod({
+  spec: {
+    volumes: [{ name: 'data', configMap: { name: 'settings' } }],
+    containers: [container({ volumeMounts: [{ name: 'data', mountPath: '/data' }] })],
+  },
+});
+
 /** The runtime's answer to a look that begins now. */
 const look = (run: Run, over: Partial<ObservedPod> = {}): ObservedPod => {
   const at = run.env.now() + 1;
@@ -60,9 +67,13 @@ const exited = (c: ObservedContainer, at: number): ObservedContainer => ({
 const changed = (instanceOrGone: Partial<Extract<PodEvent, { type: 'container.changed' }>>, label: string) =>
   emit({ type: 'container.changed', name: 'app', busy: false, ...instanceOrGone } as never, label);
 
+const hasVolume = (run: Run) => run.snapshot.context.pod.spec.volumes !== undefined;
+
 function events(run: Run): PodEvent[] {
   const { context } = run.snapshot;
   const at = run.env.now() + 1;
+  // What happens to any pod is walked with the others; here it is the volume that counts.
+  if (hasVolume(run)) return [{ type: 'pod.removed' }];
   const list: PodEvent[] = [
     { type: 'pod.removed' },
     { type: 'pod.terminate', request: { gracePeriodSeconds: 2 } },
@@ -97,6 +108,7 @@ const proof = (run: Run) => {
 const report = walk(podMachine, {
   inputs: {
     'a new pod': input(),
+    'a pod with a volume': input({ pod: withVolume }),
     'adoption of a running pod': input({ observed: running }),
     'an orphan': input({ pod: undefined, observed: running }),
     'waits for its predecessor': input({ predecessorUid: 'uid-0' }),
@@ -118,7 +130,19 @@ const report = walk(podMachine, {
   outcomes: {
     ensureCgroup: [ok(), fail('EIO')],
     makeDirectories: [ok({ highestLogAttempt: {} }), fail('EIO')],
-    mountVolumes: [ok(), fail('FailedMount')],
+    followObjects: (_call, run) =>
+      hasVolume(run)
+        ? [
+            emit({ type: 'object.changed', reference: { kind: 'ConfigMap', name: 'settings' } } as never),
+            fail('Bug', 'no'),
+          ]
+        : [],
+    volume: (_call, run) => [
+      ...(run.snapshot.context.mounted.length
+        ? []
+        : [emit({ type: 'volume.changed', name: 'data', mounted: true, busy: false } as never, 'mounted')]),
+      fail('Bug'),
+    ],
     runSandbox: (call, run) => {
       const { attempt } = call.input as { attempt: number };
       return [
@@ -140,6 +164,7 @@ const report = walk(podMachine, {
     recordEnd: [ok(), fail('ENOSPC')],
     removePod: [ok(), fail('EBUSY')],
     container: (_call, run) => {
+      if (hasVolume(run)) return [changed({}, 'idle')];
       const { plan, observed: seen } = run.snapshot.context;
       const at = run.env.now() + 1;
       const sandboxId = plan.sandbox.do === 'keep' ? plan.sandbox.id : 's1';
@@ -173,6 +198,8 @@ const report = walk(podMachine, {
     context.networkReady,
     context.busy.length,
     context.prepared,
+    context.mounted.length,
+    Object.keys(context.volumes).length,
     context.plan.finished,
     Math.min(context.failures, 2),
     Object.keys(context.waiting).length,

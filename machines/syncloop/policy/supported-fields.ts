@@ -130,16 +130,37 @@ const HOST_PATH_TYPES = [
   'BlockDevice',
 ];
 
+/** File modes are numbers, which YAML may write in octal. */
+const fileMode = integer(0, 0o777);
+const keyToPath = object({ key: string, path: string, mode: fileMode }, 'key', 'path');
+const items = listOf(keyToPath);
+const downwardItem = object(
+  { path: string, mode: fileMode, fieldRef: fieldReference, resourceFieldRef: resourceReference },
+  'path',
+);
+
+export const PROJECTION = object({
+  configMap: object({ name: string, items, optional: boolean }),
+  secret: object({ name: string, items, optional: boolean }),
+  downwardAPI: object({ items: listOf(downwardItem) }),
+  serviceAccountToken: object({ audience: string, expirationSeconds: integer(600, 2 ** 32), path: string }, 'path'),
+  ...each(notEvenEmpty, 'clusterTrustBundle podCertificate'),
+});
+
 export const VOLUME = object(
   {
     name: string,
     emptyDir: object({ medium: oneOf('', 'Memory'), sizeLimit: quantity }),
     hostPath: object({ path: string, type: oneOf(...HOST_PATH_TYPES) }, 'path'),
+    configMap: object({ name: string, items, optional: boolean, defaultMode: fileMode }),
+    secret: object({ secretName: string, items, optional: boolean, defaultMode: fileMode }),
+    downwardAPI: object({ items: listOf(downwardItem), defaultMode: fileMode }),
+    projected: object({ sources: listOf(PROJECTION), defaultMode: fileMode }),
     ...each(
       notEvenEmpty,
-      'awsElasticBlockStore azureDisk azureFile cephfs cinder configMap csi downwardAPI ephemeral fc flexVolume ' +
+      'awsElasticBlockStore azureDisk azureFile cephfs cinder csi ephemeral fc flexVolume ' +
         'flocker gcePersistentDisk gitRepo glusterfs image iscsi nfs persistentVolumeClaim photonPersistentDisk ' +
-        'portworxVolume projected quobyte rbd scaleIO secret storageos vsphereVolume',
+        'portworxVolume quobyte rbd scaleIO storageos vsphereVolume',
     ),
   },
   'name',
@@ -156,7 +177,9 @@ export const POD_SPEC = object(
     dnsPolicy: oneOf('ClusterFirst', 'ClusterFirstWithHostNet', 'Default'),
     hostname: string,
     ...each(boolean, 'hostNetwork hostPID hostIPC'),
-    ...each(only(false), 'automountServiceAccountToken setHostnameAsFQDN shareProcessNamespace'),
+    // What it asks for is done by the API server's admission, as a volume.
+    automountServiceAccountToken: boolean,
+    ...each(only(false), 'setHostnameAsFQDN shareProcessNamespace'),
     hostUsers: only(true),
     enableServiceLinks: boolean,
     securityContext: POD_SECURITY_CONTEXT,

@@ -25,6 +25,7 @@ describe('every field of the API is supported or refused by name', () => {
     [tables.POD_SPEC, api.V1PodSpec],
     [tables.CONTAINER, api.V1Container],
     [tables.VOLUME, api.V1Volume],
+    [tables.PROJECTION, api.V1VolumeProjection],
     [tables.VOLUME_MOUNT, api.V1VolumeMount],
     [tables.ENV_VAR, api.V1EnvVar],
     [tables.ENV_VAR_SOURCE, api.V1EnvVarSource],
@@ -191,7 +192,23 @@ describe('fields', () => {
       withContainer({ securityContext: { privileged: true, allowPrivilegeEscalation: false } }),
       'securityContext.allowPrivilegeEscalation:',
     ],
-    [manifest({ volumes: [{ name: 'v', secret: {} }] }), 'spec.volumes[0].secret: not supported yet'],
+    [manifest({ volumes: [{ name: 'v', csi: {} }] }), 'spec.volumes[0].csi: not supported yet'],
+    [
+      manifest({ volumes: [{ name: 'v', secret: { secretName: 's' } }] }),
+      'spec.volumes[0].secret: a static pod may not refer to API objects',
+    ],
+    [
+      manifest({ volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }] }),
+      'spec.volumes[0].projected.sources[0].serviceAccountToken: a static pod may not refer to API objects',
+    ],
+    [
+      manifest({ volumes: [{ name: 'v', projected: { sources: [{ clusterTrustBundle: {} }] } }] }),
+      'spec.volumes[0].projected.sources[0].clusterTrustBundle: not supported yet',
+    ],
+    [
+      manifest({ volumes: [{ name: 'v', emptyDir: {}, downwardAPI: {} }] }),
+      'spec.volumes[0]: must have one source, not emptyDir and downwardAPI',
+    ],
     [
       manifest({ volumes: [{ name: 'v', hostPath: { path: '/a/../b' } }] }),
       'spec.volumes[0].hostPath.path: must not contain ".."',

@@ -47,7 +47,7 @@ export function plainHost(directory: string): PodHost & { asked: string[] } {
       await mkdir(logDirectory(pod), { recursive: true });
       return { highestLogAttempt: {} };
     },
-    mountVolumes: () => Promise.resolve(),
+    mountVolume: () => Promise.resolve(),
     async prepareContainer(pod, container) {
       await mkdir(join(logDirectory(pod), container.name), { recursive: true });
       return { mounts: [] };
