@@ -4,15 +4,7 @@ import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../runtime
 import type { Slot } from '../slot.types.ts';
 import type { ObjectReference } from './objects.types.ts';
 import type { VolumeChanged } from './volume.types.ts';
-import type { ContainerChanged, ContainerPlan, ContainerSettings, KeptStops } from './container.types.ts';
-
-/** Why a pod is made to fail. */
-export interface PodFailure {
-  reason: string;
-  message: string;
-  /** Message of the condition DisruptionTarget, where the node takes the pod's place from it. */
-  disruption?: string;
-}
+import type { ContainerChanged, ContainerPlan, ContainerSettings, KeptStops, PodFailure } from './container.types.ts';
 
 /** What a pod is told about the end that others want for it. Grace only ever shrinks. */
 export interface TerminationRequest {

@@ -1,6 +1,6 @@
 import type { DesiredPod, PodStatus } from '../../kubernetes.types.ts';
 import type { ObservedPod } from '../../runtime.types.ts';
-import type { PodFailure } from '../pod.types.ts';
+import type { PodFailure } from '../container.types.ts';
 
 /** All that a pod's status is made of. */
 export interface PodStatusInput {
