@@ -1,7 +1,10 @@
 import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Container, PodSpec } from '../../machines/kubernetes.types.ts';
 import type { Cri } from '../../services/cri/client.ts';
+import { ContainerState } from '../../services/cri/proto/generated/cri.ts';
+import { listContainers } from '../../services/cri/verbs/list-containers.ts';
 import { differences, type Sides, type Wanted } from './agreement.ts';
 import type { Kubectl } from './apiserver/kubectl.ts';
 import { boundPod, testCluster, type Cluster } from './cluster.ts';
@@ -11,7 +14,10 @@ import { containerdNode, embeddedNode } from './node.ts';
 import { tearDown } from './tear-down.ts';
 
 /** Longest wait until everybody agrees, ms. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 240_000;
+
+/** Pause between two looks at everything, ms. */
+const LOOK_MS = 250;
 
 type Script = { key?: string; script?: string };
 
@@ -99,6 +105,11 @@ export class ClusterRig {
     return lines(join(this.#sides.starts, key));
   }
 
+  /** How many containers run, as the runtime has it. */
+  async running(): Promise<number> {
+    return (await listContainers(this.cri, { state: ContainerState.CONTAINER_RUNNING })).length;
+  }
+
   /** Keys of the pods of which processes run, sorted. */
   async processes(): Promise<string[]> {
     const commands = [...(await commandsWith(`: ${this.cluster.nodeName}/`)).values()];
@@ -140,6 +151,8 @@ export class ClusterRig {
     let last: string[] = [];
     const look = async () => {
       last = await differences(this.#sides, { pods, ...more });
+      // A look costs as much as what it looks at.
+      if (last.length > 0) await sleep(LOOK_MS);
       return last.length === 0;
     };
     await this.until('all agree on the pods', look).catch((error: unknown) => {
