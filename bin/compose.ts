@@ -94,7 +94,7 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
     manifestHeaders: config.staticPodURLHeader ?? {},
     settleMs: SETTLE_MS,
     readHost,
-    ...(await podObjects(loaded, kube, { paths, host, settings, view, log })),
+    ...(await podObjects(loaded, kube, { paths, host, view, log })),
   });
   const tracker = createActorTracker(now);
   const trace = traceTransitions(log);

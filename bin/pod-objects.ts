@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import type { NodeView } from '../machines/pod/policy/admit/admission.types.ts';
-import type { SyncloopSettings } from '../machines/syncloop/syncloop.types.ts';
 import type { HostPaths, PodHost } from '../services/host/host.types.ts';
 import { createFactStore, createSecretStore } from '../services/host/index.ts';
 import type { Kube } from '../services/kube/client.ts';
@@ -16,7 +15,6 @@ import { changeDetection } from './settings.ts';
 interface Node {
   paths: HostPaths;
   host: PodHost;
-  settings: SyncloopSettings;
   view: NodeView;
   log: Logger;
 }
@@ -25,7 +23,7 @@ interface Node {
 export async function podObjects(
   { config }: LoadedConfig,
   kube: Kube | undefined,
-  { paths, host, settings, view, log }: Node,
+  { paths, host, view, log }: Node,
 ) {
   const logger = log;
   const secrets = async <T>(folder: 'objects' | 'tokens') => keptByPod<T>(await createSecretStore(paths, log, folder));
@@ -50,7 +48,7 @@ export async function podObjects(
     await tokens?.sweep(keep);
   };
   return {
-    environment: environmentReader({ hostIPs: settings.pod.hostIPs, allocatable, objects }),
+    environment: environmentReader({ allocatable, objects }),
     volumes: { ...volumeSlots({ host, allocatable, objects, tokens }), followObjects: followObjects(objects) },
     keptManifests: createFactStore(paths, log, 'manifests'),
     sweepKept,

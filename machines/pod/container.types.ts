@@ -53,6 +53,8 @@ export interface CurrentSandbox {
   id: string;
   attempt: number;
   ips: string[];
+  /** The node's addresses, primary first. */
+  hostIPs: string[];
 }
 
 export interface ContainerInput {

@@ -182,7 +182,7 @@ export function containerInput(context: PodContext, plan: PodPlan, name: string)
     container,
     kind,
     plan: plan.containers[name] ?? { do: 'hold', reason: 'completed' },
-    sandbox: currentSandbox(plan, observed),
+    sandbox: currentSandbox(plan, context),
     instances,
     highestLogAttempt: context.highestLogAttempt[name] ?? -1,
     settings,

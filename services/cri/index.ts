@@ -1,7 +1,7 @@
 import { fromPromise } from 'xstate';
 import type { Container, DesiredPod } from '../../machines/kubernetes.types.ts';
 import type { EnvironmentVariable } from '../../machines/pod/policy/expand.ts';
-import type { ContainerSlots, KeptStop } from '../../machines/pod/container.types.ts';
+import type { ContainerSlots, CurrentSandbox, KeptStop } from '../../machines/pod/container.types.ts';
 import type { ImagePullSlots } from '../../machines/pod/image-pull.types.ts';
 import type { PodSlots } from '../../machines/pod/pod.types.ts';
 import type {
@@ -44,14 +44,14 @@ export interface CriServices {
   /** The resolver of a pod's containers. */
   resolver: (pod: DesiredPod) => Promise<DNSConfig>;
   /**
-   * The variables of a container whose sandbox has these addresses.
+   * The variables of a container in its sandbox.
    *
    * @throws Error or AgentError where it cannot be made: an object or key that is missing
    */
   environment: (
     pod: DesiredPod,
     container: Container,
-    podIPs: readonly string[],
+    sandbox: CurrentSandbox,
     signal: AbortSignal,
   ) => Promise<EnvironmentVariable[]>;
   /** Keeps a stop, before it is asked for, for an agent that is started before its end. Never rejects. */
@@ -73,7 +73,7 @@ export function containerSlots(services: CriServices): ContainerSlots {
   const { own } = observer;
   return {
     createContainer: fromPromise(async ({ input: { pod, container, attempt, sandbox, imageRef }, signal }) => {
-      const variables = await configured(() => environment(pod, container, sandbox.ips, signal));
+      const variables = await configured(() => environment(pod, container, sandbox, signal));
       const { mounts } = await host.prepareContainer(pod, container, attempt, signal);
       const image = needsImageUser(pod, container) ? await imageStatus(cri, imageRef, signal) : undefined;
       const forSandbox = await sandboxConfig(services, pod, sandbox.attempt);

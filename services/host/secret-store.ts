@@ -10,7 +10,7 @@ const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
 /**
  * Facts that are secret: in memory (tmpfs) where the agent may mount, else on disk; for its owner alone, and of no other
- * boot of the node (docs/adr/0011-kept-secrets.md). Nothing is made before the first of them is written.
+ * boot of the node (docs/adr/0012-kept-secrets.md). Nothing is made before the first of them is written.
  */
 export async function createSecretStore(
   paths: Pick<HostPaths, 'rootDir'>,

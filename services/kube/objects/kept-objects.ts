@@ -4,7 +4,7 @@ import type { KeptObjects, ObjectKey } from './objects.types.ts';
 
 /**
  * Copies of ConfigMaps and Secrets on this node, for containers that start while the API server is away
- * (docs/adr/0011-kept-secrets.md).
+ * (docs/adr/0012-kept-secrets.md).
  *
  * @param kept one place for each kind: Secrets lie in memory where that can be had
  */
