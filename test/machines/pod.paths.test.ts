@@ -198,6 +198,7 @@ const report = walk(podMachine, {
     context.networkReady,
     context.busy.length,
     context.prepared,
+    context.pod.spec.volumes !== undefined,
     context.mounted.length,
     Object.keys(context.volumes).length,
     context.plan.finished,
