@@ -14,6 +14,8 @@ const isTerminal = (phase: string | undefined) => phase === 'Failed' || phase ==
  */
 export class ApiInvariants {
   readonly #world: Witness;
+  /** When a dead agent's write was done, by name: the next agent may have looked before that. */
+  readonly #posthumous = new Map<string, number>();
 
   constructor(world: Witness, server: Pick<SimApiServer, 'onWrite' | 'onTwoWriters'>) {
     this.#world = world;
@@ -23,7 +25,7 @@ export class ApiInvariants {
 
   #judge(write: ApiWrite): void {
     const { resource, verb, error, posthumous, target, body, before } = write;
-    if (posthumous) return;
+    if (posthumous) return void this.#posthumous.set(target.name, this.#world.clock.elapsed);
     if (error) return this.#judgeRefusal(write);
     if (resource === 'pods/status') this.#judgeStatus(write);
     if (resource === 'pods' && verb === 'delete' && before) {
@@ -65,6 +67,8 @@ export class ApiInvariants {
     // A mirror pod has the UID of its static pod as its hash.
     const uid = before?.metadata.annotations?.[MIRROR] ?? before?.metadata.uid ?? '';
     const [was, is] = [before, after].map((object) => (object as unknown as Pod | undefined)?.status);
+    const sinceDeath = this.#world.clock.elapsed - (this.#posthumous.get(target.name) ?? -Infinity);
+    if (sinceDeath < UNHEARD) return;
     // A manifest with a UID of its own may become quite another pod behind one mirror pod.
     if (!was || !is || uid.startsWith('uid-')) return;
 
@@ -104,6 +108,9 @@ export class ApiInvariants {
     this.#world.invariants.breaches.push(`${this.#world.clock.elapsed} ms: ${text}`);
   }
 }
+
+/** Longest that a write is under way which was made before its agent heard of another's, ms. */
+const UNHEARD = 15_000;
 
 /** Refusals that only time can prevent: the Node was deleted under the agent, or made anew. */
 const EXCUSED = /error looking up node|UID mismatch|metadata.uid|field is immutable|no relationship found/;
