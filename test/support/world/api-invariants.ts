@@ -75,9 +75,10 @@ export class ApiInvariants {
     const what = `status of ${target.name} (${uid})`;
     if (isTerminal(was.phase) && is.phase !== was.phase)
       this.#breach(`${what}: phase went from ${was.phase} to ${is.phase}`);
-    // In a new sandbox its init containers run again.
+    // In a new sandbox its init containers run again. A new agent knows a static pod from the runtime alone.
+    const isStatic = before?.metadata.annotations?.[MIRROR] !== undefined;
     const initialized = is.conditions?.find(({ type }) => type === 'Initialized')?.status;
-    if (was.phase === 'Running' && is.phase === 'Pending' && initialized === 'True')
+    if (was.phase === 'Running' && is.phase === 'Pending' && initialized === 'True' && !isStatic)
       this.#breach(`${what}: phase went from Running to Pending`);
     if ((was.observedGeneration ?? 0) > (is.observedGeneration ?? 0))
       this.#breach(`${what}: observedGeneration went back`);
