@@ -88,7 +88,14 @@ export function reconcilePods(input: ReconcileInput): ReconcilePlan {
     for (const pod of input.desired[source] ?? [])
       if (!wanted.has(pod.metadata.uid)) wanted.set(pod.metadata.uid, { pod, source });
 
-  for (const { uid, pod, source, ending, again } of Object.values(input.entries)) {
+  // Another pod under its UID (two manifests may say the same one, and the first may go): not this one changed.
+  const isReplaced = ({ uid, name, namespace }: PodEntry) => {
+    const next = wanted.get(uid)?.pod.metadata;
+    return next !== undefined && fullName(next) !== fullName({ name, namespace });
+  };
+  for (const entry of Object.values(input.entries)) {
+    const { uid, pod, source, ending, again } = entry;
+    if (isReplaced(entry) && pod && !ending) plan.remove.push(uid);
     if (wanted.has(uid)) continue;
     const tookBack = (from: SourceName | undefined) => from !== undefined && input.desired[from] !== undefined;
     if (pod && !ending && (input.sourcesReady || tookBack(source))) plan.remove.push(uid);
@@ -104,8 +111,8 @@ export function reconcilePods(input: ReconcileInput): ReconcilePlan {
 
   for (const [uid, { pod, source }] of wanted) {
     const entry = input.entries[uid];
-    if (entry?.ending) {
-      if (!entry.again) plan.add.push({ uid, pod, source, again: true });
+    if (entry && (entry.ending || (entry.pod && isReplaced(entry)))) {
+      if (!entry.again && !entry.refused) plan.add.push({ uid, pod, source, again: true });
     } else if (entry?.pod) {
       if (!samePod(entry.pod, pod)) plan.update.push({ uid, pod, source });
     } else if (runs(input.observed[uid]) || !unseen.has(fullName(pod.metadata))) {

@@ -50,6 +50,16 @@ describe('what the agent meets when it starts', () => {
     });
   });
 
+  test('another pod under the same UID begins when the one that has it is gone', () => {
+    const [mine] = Object.values(entry());
+    const next = pod({ uid: mine?.uid, name: 'other' });
+    expect(plan({ entries: entry(), desired: { file: [next] } })).toEqual({
+      ...NOTHING,
+      remove: [mine?.uid],
+      add: [{ uid: mine?.uid, pod: next, source: 'file', again: true }],
+    });
+  });
+
   test('a name that a pod holds which nobody could look at yet is not given away', () => {
     const listed = [{ uid: 'uid-1', name: 'web', namespace: 'default' }];
     expect(plan({ desired: { file: [pod({ uid: 'uid-2' })] }, listed })).toEqual(NOTHING);
