@@ -18,6 +18,7 @@ export const nodeMachine = nodeSetup.createMachine({
       shuttingDown: false,
     },
     found: false,
+    lookAsked: false,
     toldAbsent: false,
     failures: 0,
   }),
@@ -29,7 +30,7 @@ export const nodeMachine = nodeSetup.createMachine({
     'node.shutdown': { actions: ['takeSituation', 'passSituation'] },
     'node.shutdownCancelled': { actions: ['takeSituation', 'passSituation'] },
     'pods.changed': { actions: 'passImages' },
-    'node.look': { actions: 'passLook' },
+    'node.look': { actions: ['askLook', 'passLook'] },
     'event.happened': { actions: 'passUp' },
   },
   states: {
@@ -127,7 +128,8 @@ export const nodeMachine = nodeSetup.createMachine({
           { guard: 'isAnotherNode', target: 'registering' },
           {
             actions: [
-              { type: 'tellSeen', params: ({ event }) => event.node },
+              { type: 'tellSeen', params: ({ event }) => event },
+              { type: 'noteLooked', params: ({ event }) => event },
               { type: 'take', params: ({ event }) => event.node },
             ],
           },

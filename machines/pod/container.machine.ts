@@ -183,7 +183,10 @@ export const containerMachine = containerSetup.createMachine({
     waitingToRetry: {
       description: 'A create or start failed; the next attempt follows after a back-off.',
       tags: 'stopped',
-      on: { 'container.desired': { target: 'deciding', actions: 'learn' } },
+      on: {
+        'container.desired': { target: 'deciding', actions: 'learn' },
+        'objects.changed': { guard: 'lacksConfig', target: 'deciding', actions: 'retryNow' },
+      },
       after: {
         reason: { guard: 'backsOff', target: 'deciding', actions: 'backOff' },
         retry: { target: 'deciding', actions: 'retryNow' },

@@ -4,7 +4,7 @@ import { failed, nextToStop, podSetup, ref } from './pod.setup.ts';
 export const terminating = podSetup.createStateConfig({
   description: 'The pod is to end: its containers are stopped within one shared grace, then its sandbox.',
   initial: 'stoppingContainers',
-  entry: ['act', 'replan'],
+  entry: ['holdVolumes', 'act', 'replan'],
   states: {
     stoppingContainers: {
       description: 'Every container is told to stop; waits until none runs and no call is in flight.',
@@ -57,7 +57,7 @@ export const terminated = podSetup.createStateConfig({
   description: 'Nothing of the pod runs; what it held is given back.',
   tags: 'containersStopped',
   initial: 'releasing',
-  entry: 'dismissContainers',
+  entry: ['dismissContainers', 'dismissVolumes'],
   states: {
     releasing: {
       description: 'Unmounts the volumes and removes the cgroup.',

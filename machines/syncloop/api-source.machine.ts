@@ -4,6 +4,7 @@ import type { Pod } from '../kubernetes.types.ts';
 import { happened } from '../notify.ts';
 import { slot, watchSlot } from '../slot.types.ts';
 import {
+  afterFailedKeeping,
   backoff,
   deliveryOf,
   initialContext,
@@ -111,7 +112,10 @@ export const apiSourceMachine = setup({
     }),
     beginKeeping: assign(({ context }) => ({ keeping: context.delivered?.pods ?? [] })),
     noteKept: assign(({ context }) => ({ kept: context.keeping, keepFailures: 0 })),
-    failKeeping: assign(({ context }) => ({ keepFailures: context.keepFailures + 1 })),
+    failKeeping: assign(({ context }) => ({
+      kept: afterFailedKeeping(context),
+      keepFailures: context.keepFailures + 1,
+    })),
     /** The first failure of a row is told. */
     recordUnkept: ({ context }, { says, error }: { says: string; error: unknown }) => {
       if (context.keepFailures > 0) return;

@@ -65,7 +65,9 @@ function specProblems(spec: PodSpec): string[] {
     expect(LABEL.test(volume.name), `${path}.name: ${quote(volume.name)} is not accepted, ${LABEL_RULE}`);
     expect(!volumes.has(volume.name), `${path}.name: ${quote(volume.name)} is the name of another volume too`);
     volumes.add(volume.name);
-    expect(!(volume.emptyDir && volume.hostPath), `${path}: must have one source, not both emptyDir and hostPath`);
+    const { name: _name, ...sources } = volume;
+    const given = Object.keys(sources).filter((source) => sources[source as keyof typeof sources]);
+    expect(given.length < 2, `${path}: must have one source, not ${given.join(' and ')}`);
     const host = volume.hostPath?.path;
     if (host !== undefined) {
       expect(host.startsWith('/'), `${path}.hostPath.path: must be an absolute path`);
