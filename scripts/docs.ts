@@ -1,10 +1,12 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { chartOf, machines, type Chart, type Edge, type State } from './charts.ts';
+import { machines } from '../bin/charts.ts';
+import type { Chart, Edge, State } from '../services/charts/chart.types.ts';
+import { chartsOf } from '../services/charts/chart-of.ts';
 
 /** Writes docs/statecharts/: one page a machine and an index. `pages()` gives them without writing, for the test. */
 export function pages(): Map<string, string> {
-  const charts = Object.entries(machines).map(([name, machine]) => chartOf(name, machine));
+  const charts = Object.values(chartsOf(machines));
   const result = new Map<string, string>([['README.md', index(charts)]]);
   for (const chart of charts) result.set(`${chart.name}.md`, page(chart));
   return result;
@@ -124,7 +126,7 @@ function page(chart: Chart): string {
       ['from', 'when', 'guard', 'to', 'actions'],
       chart.edges.map((e) => [
         e.from ? code(e.from) : '(any)',
-        whenInTable(e),
+        whenInTable(chart, e),
         e.guard ? code(e.guard) : '',
         e.to === undefined ? '(stays)' : `${code(e.to)}${e.to === e.from ? ' (again)' : ''}`,
         list(e.actions),
@@ -134,14 +136,21 @@ function page(chart: Chart): string {
   ].join('\n');
 }
 
-function whenInTable({ kind, what }: Edge): string {
+function whenInTable(chart: Chart, { kind, what }: Edge): string {
   if (kind === 'always') return 'always';
+  if (kind === 'after') return `after ${code(delay(chart, what))}`;
   return kind === 'on' ? code(what) : `${kind} ${code(what)}`;
 }
 
+/** A delay that is a plain number says how long it is; the others are computed when they begin. */
+function delay({ delays }: Chart, name: string): string {
+  const ms = delays[name];
+  return typeof ms === 'number' ? `${name} (${ms / 1000} s)` : name;
+}
+
 /** In the picture an effect's end needs no name: its state runs only that one. */
-function label({ kind, what, guard }: Edge): string {
-  const when = { always: '', on: what, after: `after ${what}`, done: 'done', error: 'error' }[kind];
+function label(chart: Chart, { kind, what, guard }: Edge): string {
+  const when = { always: '', on: what, after: `after ${delay(chart, what)}`, done: 'done', error: 'error' }[kind];
   return [when, guard && `[${guard}]`].filter(Boolean).join(' ');
 }
 
@@ -166,7 +175,7 @@ function diagram(chart: Chart): string[] {
     if (edge.to === undefined) continue;
     const arrow = `${edge.from ? id(edge.from) : 'any_state'} --> ${id(edge.to)}`;
     const labels = drawn.get(arrow) ?? [];
-    if (!labels.includes(label(edge))) labels.push(label(edge));
+    if (!labels.includes(label(chart, edge))) labels.push(label(chart, edge));
     drawn.set(arrow, labels);
   }
   if (chart.edges.some((e) => !e.from && e.to !== undefined)) lines.push('  state "(any)" as any_state');

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { AnyStateNode } from 'xstate';
-import { machines } from '../scripts/charts.ts';
+import { machines } from '../bin/charts.ts';
 import { pages } from '../scripts/docs.ts';
 import { cycles, readSources, ROOT } from './support/import-graph.ts';
 
