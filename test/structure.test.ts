@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { AnyStateNode } from 'xstate';
@@ -123,6 +123,10 @@ describe.each(Object.entries(machines))('the %s chart', (_name, machine) => {
   });
 });
 
-test.each([...pages()])('docs/statecharts/%s is fresh', (name, text) => {
+test.each([...(await pages())])('docs/statecharts/%s is fresh', (name, text) => {
   expect(readFileSync(join(ROOT, 'docs/statecharts', name), 'utf8')).toBe(text);
+});
+
+test('docs/statecharts has nothing of machines that are gone', async () => {
+  expect(readdirSync(join(ROOT, 'docs/statecharts')).sort()).toEqual([...(await pages()).keys()].sort());
 });

@@ -83,7 +83,7 @@ function whenOf(node: AnyStateNode, eventType: string): Pick<Edge, 'kind' | 'wha
 function guardOf(guard: unknown): string | undefined {
   if (guard === undefined) return undefined;
   if (typeof guard === 'string') return guard;
-  if (typeof guard === 'object' && guard !== null && 'type' in guard) return String(guard.type);
+  if (typeof guard === 'object' && guard !== null && 'type' in guard) return withParams(guard as Named);
   // and(), or(), not() keep what they combine; an inline function has only its name.
   if (typeof guard === 'function') {
     const { check, guards } = guard as { check?: { name: string }; guards?: unknown[] };
@@ -101,8 +101,16 @@ function actionsOf(actions: readonly unknown[]): string[] {
   return actions.flatMap((action) => {
     if (typeof action === 'string') return action;
     if (typeof action !== 'object' || action === null || !('type' in action)) return [];
-    const { type, params } = action as { type: string; params?: unknown };
-    const told = typeof params === 'object' ? (params as { reason?: unknown } | null)?.reason : params;
-    return typeof told === 'string' ? `${type}(${told})` : type;
+    return withParams(action as Named);
   });
+}
+
+interface Named {
+  type: string;
+  params?: unknown;
+}
+
+function withParams({ type, params }: Named): string {
+  const told = typeof params === 'object' ? (params as { reason?: unknown } | null)?.reason : params;
+  return typeof told === 'string' ? `${type}(${told})` : type;
 }
