@@ -32,8 +32,18 @@ export function machineOf(actor: AnyActorRef): string {
   return logic?.id ?? (typeof src === 'string' ? src : actor.id);
 }
 
+const texts = new Map<string, string>();
+
+/** The text of a state, the same object each time: histories hold many. */
+export function stateName(value: unknown): string {
+  const text = stateText(value);
+  const known = texts.get(text);
+  if (known === undefined) texts.set(text, text);
+  return known ?? text;
+}
+
 /** `{ syncing: 'active' }` as `syncing.active`; parallel states with `, ` between. */
-export function stateText(value: unknown): string {
+function stateText(value: unknown): string {
   if (typeof value !== 'object' || value === null) return String(value);
   return Object.entries(value)
     .map(([key, inner]) => {

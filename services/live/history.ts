@@ -4,7 +4,10 @@ export interface History {
   /** An actor of this lasting name has begun; several may have one name, when one follows the other. */
   began(actor: string): void;
   ended(actor: string): void;
-  add(transition: Transition): void;
+  /** False: this actor has done the very same a moment ago, as what looks again and again does. */
+  add(transition: Transition): boolean;
+  /** Takes what an earlier process has kept, oldest first. */
+  recall(kept: readonly Transition[]): void;
   /** Newest last; of one actor, or of all in the order in which it happened. */
   of(actor?: string): readonly Transition[];
 }
@@ -18,17 +21,9 @@ interface Kept {
 
 /**
  * The last transitions of each actor, by its lasting name. Bounded twice: so many of each, and of so many actors; the one
- * that ended first is forgotten first, and of those that live the one that began first.
+ * that ended first is forgotten first, and of those that live the one that has done nothing for the longest time.
  */
-export function createHistory({
-  transitions: most,
-  actors,
-  kept = [],
-}: {
-  transitions: number;
-  actors: number;
-  kept?: readonly Transition[];
-}): History {
+export function createHistory({ transitions: most, actors }: { transitions: number; actors: number }): History {
   const living = new Map<string, Kept>();
   // In the order in which they ended.
   const gone = new Map<string, Kept>();
@@ -36,8 +31,9 @@ export function createHistory({
 
   const bound = () => {
     while (living.size + gone.size > actors) {
-      const [first] = gone.size > 0 ? gone.keys() : living.keys();
-      if (!gone.delete(first ?? '')) living.delete(first ?? '');
+      const [first] = gone.keys();
+      if (first !== undefined) gone.delete(first);
+      else living.delete(idlest(living));
     }
   };
   const history: History = {
@@ -58,10 +54,21 @@ export function createHistory({
     },
     add(transition) {
       const { steps } = living.get(transition.actor) ?? gone.get(transition.actor) ?? {};
-      if (!steps) return;
+      if (!steps) return true;
       count += 1;
+      const isNew = !steps.some((step) => isSame(step.transition, transition));
       steps.push({ number: count, transition });
       if (steps.length > most) steps.shift();
+      return isNew;
+    },
+    recall(kept) {
+      for (const transition of kept) {
+        const { actor } = transition;
+        history.began(actor);
+        // Sessions are of one process only.
+        history.add({ ...transition, sessionId: '' });
+        history.ended(actor);
+      }
     },
     of(actor) {
       const known = actor === undefined ? undefined : (living.get(actor) ?? gone.get(actor));
@@ -70,12 +77,20 @@ export function createHistory({
       return steps.sort((a, b) => a.number - b.number).map(({ transition }) => transition);
     },
   };
-  for (const transition of kept) {
-    const { actor } = transition;
-    history.began(actor);
-    // Whoever did something last is forgotten last. Sessions are of one process only.
-    history.add({ ...transition, sessionId: '' });
-    history.ended(actor);
-  }
   return history;
+}
+
+const isSame = (a: Transition, b: Transition) => a.to === b.to && a.from === b.from && a.event === b.event;
+
+function idlest(living: ReadonlyMap<string, Kept>): string {
+  const last = ({ steps }: Kept) => steps.at(-1)?.number ?? 0;
+  return [...living].reduce((least, next) => (last(next[1]) < last(least[1]) ? next : least))[0];
+}
+
+/** About this actor, by its lasting name; of a pod all that are about it, of `node` all that are about no pod. */
+export function isOf(actor: string, transition: Transition): boolean {
+  if (actor === 'node') return !transition.actor.includes('/');
+  const [, pod] = /^pod (.+)$/.exec(actor) ?? [];
+  const name = transition.actor.slice(transition.actor.indexOf(' ') + 1);
+  return transition.actor === actor || (pod !== undefined && (name === pod || name.startsWith(`${pod}/`)));
 }

@@ -1,4 +1,5 @@
 import type { AnyActorRef, InspectionEvent } from 'xstate';
+import { AgentError } from '../../machines/agent-error.types.ts';
 import {
   aboutOf,
   isMachine,
@@ -6,13 +7,14 @@ import {
   machineOf,
   parentOf,
   snapshotOf,
-  stateText,
+  stateName,
   type SnapshotView,
 } from './actor-view.ts';
+import { createListeners } from './listeners.ts';
 import { causeNow, reasonsAfter } from './cause.ts';
 import type { Reasons } from './cause.types.ts';
 import { createHistory } from './history.ts';
-import type { About, LiveActor, LiveEffect, LiveListener, LiveSystem, Transition } from './live.types.ts';
+import type { About, LiveActor, LiveEffect, LiveSystem, Transition } from './live.types.ts';
 import { seeTimers, timersOf, type SeenTimers } from './live-timers.ts';
 import { redact } from './redact.ts';
 import { podSecrets } from './pod-secrets.ts';
@@ -43,31 +45,37 @@ interface Entry {
 export interface LiveSystemOptions {
   /** ms since the epoch. */
   now(): number;
-  /** Kept transitions of each actor, 50, and how many actors have some, 500; those that ended first are forgotten first. */
+  /** Kept transitions of each actor, 50, and how many actors have some, 2000. */
   keep?: { transitions: number; actors: number };
-  /** What an earlier process has kept, oldest first. */
-  kept?: readonly Transition[];
-  /** Told of every transition as it happens: it must be quick. */
+  /** Told of what is worth keeping over a restart, as it happens: it must be quick. */
   record?(transition: Transition): void;
   /** Told of trouble of the view itself, in plain words; the actors go on. */
   tell?(message: string): void;
 }
 
+export interface RunningLiveSystem extends LiveSystem {
+  /** For createActor. */
+  inspect(event: InspectionEvent): void;
+  /** Adds what an earlier process has kept to the history, oldest first: before the actors start. */
+  recall(kept: readonly Transition[]): void;
+}
+
+/** They only look for their parent, which acts on what they find. */
+const UNRECORDED = 'inspection';
+/** What they do is kept over a restart; of others, which do the same again and again, only what is new. */
+const TOLD_WHOLE = ['pod', 'container', 'imagePull', 'volume'];
 const START: Reasons = { own: { by: 'start', detail: 'the agent started' } };
 
 /**
  * The live view of one actor system: pass `inspect` to createActor. It costs some microseconds a transition while nobody
  * subscribes. Whatever fails in here or in a listener is told, and reaches no actor.
  */
-export function createLiveSystem(
-  options: LiveSystemOptions,
-): LiveSystem & { inspect: (event: InspectionEvent) => void } {
+export function createLiveSystem(options: LiveSystemOptions): RunningLiveSystem {
   const { now, record, tell = () => undefined } = options;
   const entries = new Map<string, Entry>();
-  const history = createHistory({ ...(options.keep ?? { transitions: 50, actors: 500 }), kept: options.kept });
+  const history = createHistory(options.keep ?? { transitions: 50, actors: 2_000 });
   const secretsOf = podSecrets();
-  const listeners = new Set<LiveListener>();
-  let news: ((listener: LiveListener) => void)[] = [];
+  const listeners = createListeners(tell);
   let hasFailed = false;
 
   const view = (entry: Entry): LiveActor => {
@@ -87,24 +95,6 @@ export function createLiveSystem(
       effects: [...effects.values()],
       timers: timersOf(actor, timers),
     };
-  };
-
-  /** Listeners hear of it when the actors that act now have come to rest. */
-  const notify = (call: (listener: LiveListener) => void) => {
-    if (news.length === 0) queueMicrotask(flush);
-    news.push(call);
-  };
-  const flush = () => {
-    const calls = news;
-    news = [];
-    for (const listener of listeners) {
-      try {
-        for (const call of calls) call(listener);
-      } catch (error) {
-        listeners.delete(listener);
-        tell(`a listener of the live view failed and hears no more: ${messageOf(error)}`);
-      }
-    }
   };
 
   const begin = (actor: AnyActorRef) => {
@@ -128,7 +118,7 @@ export function createLiveSystem(
     };
     parent?.children.add(entry);
     entries.set(actor.sessionId, entry);
-    history.began(entry.name);
+    if (machine !== UNRECORDED) history.began(entry.name);
   };
 
   const end = (entry: Entry) => {
@@ -137,9 +127,9 @@ export function createLiveSystem(
     entries.delete(entry.actor.sessionId);
     entry.parent?.children.delete(entry);
     history.ended(entry.name);
-    if (listeners.size === 0 || !entry.snapshot) return;
+    if (listeners.none() || !entry.snapshot) return;
     const last = view(entry);
-    notify((listener) => listener.stopped?.(last));
+    listeners.notify((listener) => listener.stopped?.(last));
   };
 
   const endEffect = (actor: AnyActorRef) => {
@@ -166,7 +156,7 @@ export function createLiveSystem(
   const settle = (entry: Entry, type: string, snapshot: SnapshotView) => {
     const cause = causeNow(resolve(entry));
     const isFirst = entry.snapshot === undefined;
-    const state = snapshot.value === entry.snapshot?.value ? entry.state : stateText(snapshot.value);
+    const state = snapshot.value === entry.snapshot?.value ? entry.state : stateName(snapshot.value);
     let transition: Transition | undefined;
     if (state !== entry.state) {
       const { name: actor, machine } = entry;
@@ -183,14 +173,16 @@ export function createLiveSystem(
         cause,
       };
       Object.assign(entry, { state, since: at });
-      history.add(transition);
-      record?.(transition);
+      if (machine !== UNRECORDED) {
+        const isNew = history.add(transition);
+        if (isNew || TOLD_WHOLE.includes(machine)) record?.(transition);
+      }
     }
     entry.snapshot = snapshot;
     seeTimers(entry.actor, snapshot, entry.timers, now);
-    if (listeners.size > 0) {
+    if (!listeners.none()) {
       const seen = view(entry);
-      notify((listener) => {
+      listeners.notify((listener) => {
         if (isFirst) listener.started?.(seen);
         listener.changed?.(seen, transition);
       });
@@ -230,7 +222,7 @@ export function createLiveSystem(
       try {
         see(event);
       } catch (error) {
-        if (!hasFailed) tell(`the live view misses what happens: ${messageOf(error)}`);
+        if (!hasFailed) tell(`the live view misses what happens: ${AgentError.from(error, 'inspect').message}`);
         hasFailed = true;
       }
     },
@@ -246,10 +238,8 @@ export function createLiveSystem(
       return redact(snapshotOf(entry.actor).context, secretsOf(all));
     },
     history: (actor) => history.of(actor),
-    subscribe(listener) {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    recall: (kept) => history.recall(kept),
+    subscribe: listeners.add,
   };
 }
 
@@ -259,5 +249,3 @@ function slotOf({ effects, lastEffect }: Entry, id: string): string | undefined 
   for (const effect of effects.values()) if (effect.id === id) return effect.src;
   return undefined;
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));
