@@ -106,7 +106,7 @@ export class Hub {
       client.end(1001, 'the agent stops');
       this.remove(client);
     }
-    this.#bridge.close();
+    this.#bridge.clear();
   }
 
   #listen(): () => void {

@@ -41,38 +41,61 @@ interface XState4State {
 interface DevTools {
   services: Iterable<ServiceFacade> & { forEach(each: (service: ServiceFacade) => void): void };
   register(service: ServiceFacade): void;
+  onRegister(heard: (service: ServiceFacade) => void): { unsubscribe(): void };
+}
+
+/** @xstate/inspect's server of this process. It keeps what it was given for ever, so there is one. */
+interface Package {
+  devTools: DevTools;
+  /** Takes a message as from a client. */
+  hear(data: string, isBinary: boolean): void;
+  /** Where its messages go; it writes them while it is called. */
+  send(text: string): void;
+}
+
+let thePackage: Package | undefined;
+
+function startPackage(): Package {
+  const started: Package = { devTools: undefined as never, hear: () => undefined, send: () => undefined };
+  const server: ServerFacade = {
+    clients: new Set([{ readyState: 1, OPEN: 1, send: (text) => started.send(text) }]),
+    on: (event, heard) => {
+      if (event === 'connection') heard({ on: (_, hear) => (started.hear = hear) });
+    },
+    close: () => undefined,
+  };
+  Object.defineProperty(globalThis, '__xstate__', {
+    configurable: true,
+    get: () => started.devTools,
+    set: (made: DevTools) => {
+      // The first to ask would keep every service for ever, to send it events: here they go another way.
+      let asked = 0;
+      const onRegister: DevTools['onRegister'] = (heard) =>
+        (asked += 1) === 1 ? { unsubscribe: () => undefined } : made.onRegister(heard);
+      started.devTools = { ...made, onRegister };
+    },
+  });
+  inspect({ server: server as never });
+  delete (globalThis as { __xstate__?: unknown }).__xstate__;
+  return started;
 }
 
 /**
  * The live actors as services of XState 4, given to @xstate/inspect's own server, which writes its messages about them. It
- * sees one client, behind which the caller sorts messages to the real ones, and only messages that were checked.
- * Made once for a process: the package keeps its listeners for ever.
+ * sees one client, behind which the caller sorts messages to the real ones, and no message of theirs.
  */
 export class XStateBridge {
   readonly #live: LiveSystem;
   readonly #definitions: ReadonlyMap<string, XState4Config>;
   readonly #context: (sessionId: string) => unknown;
   readonly #services = new Map<string, ServiceFacade & { tell(actor: LiveActor, event: string): void; stop(): void }>();
-  readonly #devTools: DevTools;
-  #hear: (data: string, isBinary: boolean) => void = () => undefined;
-  #closed: () => void = () => undefined;
-  #send: (text: string) => void = () => undefined;
+  readonly #package = (thePackage ??= startPackage());
 
   /** @param context the redacted context of an actor */
   constructor(live: LiveSystem, charts: Readonly<Record<string, Chart>>, context: (sessionId: string) => unknown) {
     this.#live = live;
     this.#context = context;
     this.#definitions = new Map(Object.values(charts).map((chart) => [chart.machine, xstate4Config(chart)]));
-    const facade: ServerFacade = {
-      clients: new Set([{ readyState: 1, OPEN: 1, send: (text) => this.#send(text) }]),
-      on: (event, heard) => {
-        if (event === 'connection') heard({ on: (_, hear) => (this.#hear = hear) });
-        else this.#closed = heard as () => void;
-      },
-      close: () => undefined,
-    };
-    inspect({ server: facade as never });
-    this.#devTools = (globalThis as unknown as { __xstate__: DevTools }).__xstate__;
   }
 
   /** Effects have no chart and are no services. */
@@ -85,8 +108,8 @@ export class XStateBridge {
     const known = this.#services.get(actor.sessionId) ?? this.#serve(actor);
     if (!known) return;
     // The package registers all services with a client that begins; here one at a time, at the client's own pace.
-    this.#devTools.services = [known];
-    this.#writing(send, () => this.#hear('{"type":"xstate.inspecting"}', false));
+    this.#package.devTools.services = [known];
+    this.#writing(send, () => this.#package.hear('{"type":"xstate.inspecting"}', false));
   }
 
   /** Writes `service.event` and `service.state`. */
@@ -107,17 +130,12 @@ export class XStateBridge {
     for (const sessionId of [...this.#services.keys()]) this.stopped(sessionId, () => undefined);
   }
 
-  close(): void {
-    this.clear();
-    this.#closed();
-  }
-
   #writing(send: (text: string) => void, work: () => void): void {
-    this.#send = send;
+    this.#package.send = send;
     try {
       work();
     } finally {
-      this.#send = () => undefined;
+      this.#package.send = () => undefined;
     }
   }
 
@@ -157,7 +175,7 @@ export class XStateBridge {
       stop: () => onStop.forEach((stopped) => stopped()),
     };
     this.#services.set(actor.sessionId, service);
-    this.#devTools.register(service);
+    this.#package.devTools.register(service);
     silent = false;
     return service;
   }
