@@ -89,11 +89,12 @@ export function aboutOf(machine: string, context: unknown): About | undefined {
  * `imagePull default/web/main`, `syncloop`, `podSource fileSource`.
  */
 export function lastingName(machine: string, id: string, about: About | undefined, parent: string | undefined): string {
+  if (parent === undefined) return machine;
   const { namespace, name, container, kind } = about ?? {};
   if (kind === 'pod') return `${machine} ${namespace}/${name}`;
   if (kind === 'container') return `${machine} ${namespace}/${name}/${container}`;
-  if (kind === 'volume') return `${machine} ${parent?.replace(/^\S+ /, '')}/${name}`;
+  if (kind === 'volume') return `${machine} ${parent.replace(/^\S+ /, '')}/${name}`;
   if (kind === 'image')
-    return parent?.startsWith('container ') ? parent.replace('container', machine) : `${machine} ${name}`;
+    return parent.startsWith('container ') ? parent.replace('container', machine) : `${machine} ${name}`;
   return id === machine ? machine : `${machine} ${id.startsWith(`${machine}.`) ? id.slice(machine.length + 1) : id}`;
 }

@@ -101,14 +101,15 @@ function whatHappened(step: Step, before: Seen, after: Seen): Partial<Reasons> {
 /** A container that ended by itself, or a sandbox that did. */
 function seen(before: Seen, after: Seen): Partial<Reasons> {
   if (before.observed === after.observed) return {};
-  const exit = newExits(before.observed.containers, after.observed.containers).find(
-    ({ name }) => before.plan.containers[name]?.do !== 'stop',
-  );
-  if (exit) return { own: exitCause(exit) };
   const [sandbox] = before.observed.sandboxes;
   const isLost =
     sandbox?.state === 'ready' &&
     before.plan.sandbox.do === 'keep' &&
     !after.observed.sandboxes.some(({ id, state }) => id === sandbox.id && state === 'ready');
-  return isLost ? { own: { by: 'sandboxChanged', detail: 'its sandbox has ended' } } : {};
+  // Its containers ended with it.
+  if (isLost) return { own: { by: 'sandboxChanged', detail: 'its sandbox has ended' } };
+  const exit = newExits(before.observed.containers, after.observed.containers).find(
+    ({ name }) => before.plan.containers[name]?.do !== 'stop',
+  );
+  return exit ? { own: exitCause(exit) } : {};
 }

@@ -15,6 +15,8 @@ export interface History {
 interface Kept {
   /** Actors of this name that are there now. */
   living: number;
+  /** Number of the step that was the newest of all when it began. */
+  began: number;
   /** With their numbers in the order in which they happened: times may be equal. */
   steps: { number: number; transition: Transition }[];
 }
@@ -38,7 +40,7 @@ export function createHistory({ transitions: most, actors }: { transitions: numb
   };
   const history: History = {
     began(actor) {
-      const known = living.get(actor) ?? gone.get(actor) ?? { living: 0, steps: [] };
+      const known = living.get(actor) ?? gone.get(actor) ?? { living: 0, began: count, steps: [] };
       known.living += 1;
       gone.delete(actor);
       living.set(actor, known);
@@ -83,7 +85,7 @@ export function createHistory({ transitions: most, actors }: { transitions: numb
 const isSame = (a: Transition, b: Transition) => a.to === b.to && a.from === b.from && a.event === b.event;
 
 function idlest(living: ReadonlyMap<string, Kept>): string {
-  const last = ({ steps }: Kept) => steps.at(-1)?.number ?? 0;
+  const last = ({ steps, began }: Kept) => steps.at(-1)?.number ?? began;
   return [...living].reduce((least, next) => (last(next[1]) < last(least[1]) ? next : least))[0];
 }
 

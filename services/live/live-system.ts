@@ -79,7 +79,9 @@ export function createLiveSystem(options: LiveSystemOptions): RunningLiveSystem 
   let hasFailed = false;
 
   const view = (entry: Entry): LiveActor => {
-    const { value, status = 'active', tags } = snapshotOf(entry.actor);
+    const { value, status = 'active', tags, children = {} } = snapshotOf(entry.actor);
+    // An effect is over for its parent before its own end is seen here.
+    const running = new Set(Object.values(children).map((child) => child?.sessionId));
     const { actor, machine, parent, about, state, since, effects, timers } = entry;
     return {
       sessionId: actor.sessionId,
@@ -92,9 +94,15 @@ export function createLiveSystem(options: LiveSystemOptions): RunningLiveSystem 
       since,
       status,
       tags: tags ? [...tags] : [],
-      effects: [...effects.values()],
+      effects: [...effects].flatMap(([session, effect]) => (running.has(session) ? effect : [])),
       timers: timersOf(actor, timers),
     };
+  };
+
+  /** A bug in here is told of once: what happens once happens again and again. */
+  const fail = (what: string, error: unknown) => {
+    if (!hasFailed) tell(`${what}: ${AgentError.from(error, 'inspect').message}`);
+    hasFailed = true;
   };
 
   const begin = (actor: AnyActorRef) => {
@@ -149,7 +157,11 @@ export function createLiveSystem(options: LiveSystemOptions): RunningLiveSystem 
       const { own, ending } = entry.parent ? resolve(entry.parent) : START;
       return ending ?? own;
     };
-    entry.reasons = reasonsAfter({ ...step, machine, before, reasons, asked, effect: (id) => slotOf(entry, id) });
+    try {
+      entry.reasons = reasonsAfter({ ...step, machine, before, reasons, asked, effect: (id) => slotOf(entry, id) });
+    } catch (error) {
+      fail(`the cause of ${step.event.type} at ${entry.name} is not known`, error);
+    }
     return entry.reasons;
   };
 
@@ -222,8 +234,7 @@ export function createLiveSystem(options: LiveSystemOptions): RunningLiveSystem 
       try {
         see(event);
       } catch (error) {
-        if (!hasFailed) tell(`the live view misses what happens: ${AgentError.from(error, 'inspect').message}`);
-        hasFailed = true;
+        fail('the live view misses what happens', error);
       }
     },
     actors: () => [...entries.values()].map(view),
