@@ -2,10 +2,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { getNextTransitions, type AnyActorRef, type AnyMachineSnapshot } from 'xstate';
+import { chartsOf } from '../services/charts/chart-of.ts';
+import { startInspector } from '../services/inspect/index.ts';
 import type { WriteAccess } from '../services/inspect/inspect.types.ts';
 import type { LiveSystem } from '../services/live/live.types.ts';
 import type { RunningServer } from '../services/server/server.types.ts';
 import pjson from '../package.json' with { type: 'json' };
+import { machines } from './charts.ts';
 import type { LoadedConfig } from './config/load-config.ts';
 
 export interface Inspected {
@@ -16,18 +19,13 @@ export interface Inspected {
   startedAt: number;
 }
 
-/** Starts the inspector; its code is loaded here and now, so that an agent without one does not have it. */
-export async function inspectAgent(
+/** Starts the inspector of this agent. */
+export function inspectAgent(
   { flags }: LoadedConfig,
   { host, port, write }: NonNullable<LoadedConfig['inspect']>,
   { agent, live, nodeName, startedAt }: Inspected,
   log: Logger,
 ): Promise<RunningServer> {
-  const [{ startInspector }, { chartsOf }, { machines }] = await Promise.all([
-    import('../services/inspect/index.ts'),
-    import('../services/charts/chart-of.ts'),
-    import('./charts.ts'),
-  ]);
   return startInspector({
     host,
     port,

@@ -11,8 +11,8 @@ export interface Wants {
 }
 
 /**
- * One open page or receiver. Nothing that it does or leaves undone costs more than `bufferedBytes`: a message that does
- * not fit is dropped and counted.
+ * One open page or receiver. Nothing that it does or leaves undone costs more than `bufferedBytes` and one message: what
+ * would come on top of that is dropped and counted.
  */
 export class Client {
   readonly wants: Wants;
@@ -49,10 +49,10 @@ export class Client {
     return this.#socket.bufferedAmount < Math.min(PACE_BYTES, this.#limits.bufferedBytes);
   }
 
-  /** A live message is dropped where what is unsent already is too much. */
+  /** Sends a live message, or drops it where too much is unsent already. */
   send(text: string): void {
     if (this.#socket.readyState !== this.#socket.OPEN) return;
-    if (this.dropped > 0 || this.#socket.bufferedAmount + text.length > this.#limits.bufferedBytes) this.dropped += 1;
+    if (this.dropped > 0 || this.#socket.bufferedAmount > this.#limits.bufferedBytes) this.dropped += 1;
     else this.#socket.send(text, ignoreBroken);
   }
 

@@ -1,5 +1,6 @@
 import type { Chart } from '../charts/chart.types.ts';
 import type { LiveActor, LiveSystem, Transition } from '../live/live.types.ts';
+import type { ServerLog } from '../server/server.types.ts';
 import type { Client } from './client.ts';
 import type { InspectorLimits, ServerMessage } from './inspect.types.ts';
 import { XStateBridge } from './xstate-bridge.ts';
@@ -8,8 +9,6 @@ import { XStateBridge } from './xstate-bridge.ts';
 const TICK_MS = 50;
 /** Longest time that one turn may take, ms: the charts run on the same thread. */
 const TURN_MS = 4;
-/** A turn is followed by a pause that many times as long: showing takes at most a twentieth of the thread. */
-const PAUSE_FACTOR = 19;
 /** Transitions of one actor that are kept between two messages about it. */
 const EARLIER = 50;
 /** Newest transitions that a client is told of when it begins. */
@@ -31,6 +30,7 @@ export interface HubOptions {
   charts: Readonly<Record<string, Chart>>;
   hello: () => ServerMessage;
   limits: InspectorLimits;
+  log: ServerLog;
 }
 
 /**
@@ -159,11 +159,14 @@ export class Hub {
       this.#contexts.delete(sessionId);
       this.#tellContext(sessionId);
     }
-    this.#pauseMs = Math.max(TICK_MS, PAUSE_FACTOR * (performance.now() - began));
+    const took = performance.now() - began;
+    this.#pauseMs = Math.max(TICK_MS, took / this.#options.limits.share - took);
     if (this.#changes.size || this.#contexts.size || [...this.#clients].some(isBehind)) this.#soon();
   }
 
   #end(client: Client): void {
+    const { limits, log } = this.#options;
+    log('warn', `inspector: a client has not read for ${limits.stuckMs / 1000} s and is ended`);
     client.end(1008, 'too slow');
     this.remove(client);
   }

@@ -45,6 +45,8 @@ export interface InspectorLimits {
   watched: number;
   /** Characters of a context as JSON, beyond which it is not sent. */
   contextChars: number;
+  /** Part of the thread's time that showing may take, 0 to 1. */
+  share: number;
 }
 
 /** What a client may ask. */

@@ -21,6 +21,7 @@ const LIMITS: InspectorLimits = {
   messagesPerSecond: 100,
   watched: 32,
   contextChars: 256 * 1024,
+  share: 0.04,
 };
 
 /**
@@ -33,7 +34,7 @@ export async function startInspector(options: InspectorOptions): Promise<Listeni
   const token = await keptToken(folder);
   const files = new PageFiles(options.pages);
   const hello = (): ServerMessage => ({ type: 'statelet.hello', version, node, startedAt, writable: !!write });
-  const hub = new Hub({ live, charts, hello, limits });
+  const hub = new Hub({ live, charts, hello, limits, log });
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE,
@@ -122,10 +123,10 @@ export async function startInspector(options: InspectorOptions): Promise<Listeni
   const url = server.listening.then(async (address) => {
     if (!address) return;
     const shown = `http://${hostAndPort({ host, port: address.port })}/?token=${token}`;
-    log('info', `inspector: ${shown}${write ? ' (pages may send events)' : ''}`);
     await keepUrl(folder, shown).catch((error: Error) =>
       log('error', `inspector: its address cannot be kept: ${error.message}`),
     );
+    log('info', `inspector: ${shown}${write ? ' (its pages may send events)' : ''}`);
   });
   return {
     listening: server.listening,

@@ -100,6 +100,8 @@ export async function watched(
     folder?: string;
     port?: number;
     lamps?: number;
+    /** What is shown of the first lamp's context, however long it is. */
+    context?: (text: string) => unknown;
   } & Partial<Pick<InspectorOptions, 'host' | 'pages'>> = {},
 ): Promise<Watched> {
   const folder = given.folder ?? (await mkdtemp(join(tmpdir(), 'statelet-inspect-')));
@@ -113,11 +115,12 @@ export async function watched(
     return found;
   };
   const lamps = () => Object.values(room.getSnapshot().context.lamps).flatMap((one) => (one ? [one] : []));
+  const { context } = given;
   const server = await startInspector({
     host: given.host ?? '127.0.0.1',
     port: given.port ?? 0,
     folder,
-    live,
+    live: context ? { ...live, context: () => context(lamp('lamp0').getSnapshot().context.text) } : live,
     charts: roomCharts,
     node: 'testnode',
     version: '1.2.3',
