@@ -4,8 +4,9 @@ export interface History {
   /** An actor of this lasting name has begun; several may have one name, when one follows the other. */
   began(actor: string): void;
   ended(actor: string): void;
-  /** False: this actor has done the very same a moment ago, as what looks again and again does. */
-  add(transition: Transition): boolean;
+  add(transition: Transition): void;
+  /** The actor has done the very same a moment ago, as what looks again and again does. */
+  knows(transition: Transition): boolean;
   /** Takes what an earlier process has kept, oldest first. */
   recall(kept: readonly Transition[]): void;
   /** Newest last; of one actor, or of all in the order in which it happened. */
@@ -56,12 +57,14 @@ export function createHistory({ transitions: most, actors }: { transitions: numb
     },
     add(transition) {
       const { steps } = living.get(transition.actor) ?? gone.get(transition.actor) ?? {};
-      if (!steps) return true;
+      if (!steps) return;
       count += 1;
-      const isNew = !steps.some((step) => isSame(step.transition, transition));
       steps.push({ number: count, transition });
       if (steps.length > most) steps.shift();
-      return isNew;
+    },
+    knows(transition) {
+      const { steps = [] } = living.get(transition.actor) ?? {};
+      return steps.some((step) => isSame(step.transition, transition));
     },
     recall(kept) {
       for (const transition of kept) {

@@ -63,7 +63,7 @@ export interface RunningLiveSystem extends LiveSystem {
 /** They only look for their parent, which acts on what they find. */
 const UNRECORDED = 'inspection';
 /** What they do is kept over a restart; of others, which do the same again and again, only what is new. */
-const TOLD_WHOLE = ['pod', 'container', 'imagePull', 'volume'];
+const TOLD_WHOLE = new Set(['pod', 'container', 'imagePull', 'volume']);
 const START: Reasons = { own: { by: 'start', detail: 'the agent started' } };
 
 /**
@@ -186,8 +186,8 @@ export function createLiveSystem(options: LiveSystemOptions): RunningLiveSystem 
       };
       Object.assign(entry, { state, since: at });
       if (machine !== UNRECORDED) {
-        const isNew = history.add(transition);
-        if (isNew || TOLD_WHOLE.includes(machine)) record?.(transition);
+        if (record && (TOLD_WHOLE.has(machine) || !history.knows(transition))) record(transition);
+        history.add(transition);
       }
     }
     entry.snapshot = snapshot;
