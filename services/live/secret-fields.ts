@@ -43,7 +43,7 @@ const OUTPUT = /^(stdout|stderr|output|logs?|body)$/i;
 const DATA = /^(data|stringData|binaryData|volumeAttributes)$/;
 
 /** What may be shown of the field `key` of `holder`. */
-export function ruleOf(key: string, value: unknown, holder: object): Rule {
+function ruleOf(key: string, value: unknown, holder: object): Rule {
   if (REFERENCES.has(key)) return 'show';
   if (key === 'annotations') return 'annotations';
   if (ENVIRONMENT.test(key) || HEADERS.test(key)) return Array.isArray(value) ? 'names' : 'nothing';
