@@ -45,7 +45,7 @@ export interface InspectorLimits {
   watched: number;
   /** Characters of a context as JSON, beyond which it is not sent. */
   contextChars: number;
-  /** Part of the thread's time that showing may take, 0 to 1. */
+  /** Part of the thread's CPU time that showing may take, 0 to 1. */
   share: number;
 }
 
