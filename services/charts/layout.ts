@@ -1,4 +1,5 @@
 import type { ElkExtendedEdge, ElkNode, LayoutOptions } from 'elkjs/lib/elk-api.js';
+import { chartKey } from './chart-key.ts';
 import type { Chart, State } from './chart.types.ts';
 import type { Box, Dot, Label, Line, Note, PlacedChart, Rect } from './placed.types.ts';
 import { LABEL, labelRows, NOTE, rowText, TITLE, widthOf, wrap } from './text.ts';
@@ -70,7 +71,15 @@ export async function layoutChart(chart: Chart, engine: LayoutEngine): Promise<P
     const edge = placed.edges?.find(({ id }) => id === line.id);
     return { from: line.from, to: line.to, isInitial: line.isInitial, ...route(edge, line) };
   });
-  return { name: chart.name, width: placed.width ?? 0, height: placed.height ?? 0, boxes, dots, lines };
+  return {
+    name: chart.name,
+    key: chartKey(chart),
+    width: placed.width ?? 0,
+    height: placed.height ?? 0,
+    boxes,
+    dots,
+    lines,
+  };
 }
 
 const split = (id: string) => [id.slice(0, id.indexOf(':')), id.slice(id.indexOf(':') + 1)];

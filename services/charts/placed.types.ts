@@ -1,6 +1,8 @@
 /** A chart with a place for everything: what layout.ts makes and svg.ts draws. Pixels, from the picture's upper left corner. */
 export interface PlacedChart {
   name: string;
+  /** chartKey of the chart that it shows. */
+  key: string;
   width: number;
   height: number;
   /** Parents before their children. */

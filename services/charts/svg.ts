@@ -35,7 +35,7 @@ export function chartSvg(chart: PlacedChart, { standalone }: { standalone: boole
   const width = Math.ceil(chart.width);
   const height = Math.ceil(chart.height);
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="Statechart ${escape(chart.name)}">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" class="chart" data-chart="${chart.key}" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="Statechart ${escape(chart.name)}">`,
     ...(standalone ? [`<style>${chartStyle}\n</style>`] : []),
     `<rect class="ground" width="${width}" height="${height}"/>`,
     ...chart.boxes.map(boxSvg),

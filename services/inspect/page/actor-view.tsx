@@ -9,8 +9,9 @@ import { agentNow, nameOf, type Model } from './model.ts';
 import { routeOf } from './route.ts';
 import { useTick } from './store.ts';
 import { span } from './time.ts';
+import { problemsOf } from './problems.ts';
 import { titleOf } from './tree.ts';
-import { isWatch, moodOf, pathsOf } from './verdict.ts';
+import { isNear, isWatch, moodOf, pathsOf } from './verdict.ts';
 
 interface ActorViewProps {
   actor: LiveActor;
@@ -91,6 +92,9 @@ function Now({ actor, model, chart }: ActorViewProps & { chart: Chart | undefine
           {text ?? path}
         </p>
       ))}
+      {problemsOf(model.contexts.get(actor.sessionId)).map((problem) => (
+        <p class="problem">{problem}</p>
+      ))}
       <dl>
         <Fact name="since">{span(now - actor.since)}</Fact>
         {calls.map(({ src, id, began }) => (
@@ -98,7 +102,7 @@ function Now({ actor, model, chart }: ActorViewProps & { chart: Chart | undefine
             <code>{src}</code> for <b>{span(now - began)}</b>
           </Fact>
         ))}
-        {actor.timers.map(({ delay, state, startedAt, ms }) => (
+        {actor.timers.filter(isNear).map(({ delay, state, startedAt, ms }) => (
           <Fact key={`${state}${delay}`} name="timer">
             <code>{delay}</code> in <b>{countdown(startedAt + ms - now)}</b>
             <span class="bar">

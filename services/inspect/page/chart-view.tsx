@@ -1,9 +1,7 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Chart } from '../../charts/chart.types.ts';
-import { chartSvg } from '../../charts/svg.ts';
-import type { PlacedChart } from '../../charts/placed.types.ts';
 import type { LiveActor, Transition } from '../../live/live.types.ts';
-import { place } from './place.ts';
+import { pictureOf, type Picture } from './place.ts';
 import { pathsOf } from './verdict.ts';
 import { walked } from './walked.ts';
 
@@ -20,18 +18,18 @@ interface ChartViewProps {
 
 /** The actor's chart: states it is in are lit, and the edges of its last transition. */
 export function ChartView({ chart, actor, last }: ChartViewProps) {
-  const [placed, setPlaced] = useState<PlacedChart>();
+  const [placed, setPlaced] = useState<Picture>();
   const [scale, setScale] = useState<number>();
   const pane = useRef<HTMLDivElement>(null);
   const picture = useRef<HTMLDivElement>(null);
   useEffect(() => {
     let isWanted = true;
-    place(chart).then((found) => isWanted && setPlaced(found));
+    pictureOf(chart).then((found) => isWanted && setPlaced(found));
     return () => {
       isWanted = false;
     };
   }, [chart]);
-  const svg = useMemo(() => (placed ? chartSvg(placed, { standalone: false }) : ''), [placed]);
+  const svg = placed?.svg ?? '';
 
   const fitting = (least: number) => {
     const { clientWidth = 800, clientHeight = 600 } = pane.current ?? {};

@@ -93,7 +93,9 @@ interface ActorRowProps {
 }
 
 function ActorRow({ row, isChosen, age, onChoose, onFold }: ActorRowProps) {
-  const { actor, depth, label, mood, opens, isMatch } = row;
+  const { actor, depth, label, mood, below, opens, isMatch } = row;
+  // A folded row, too, says that something in it wants a look.
+  const shown = opens !== true && below && mood !== 'failing' ? below : mood;
   return (
     <div
       class={`row actor${isChosen ? ' chosen' : ''}${isMatch ? '' : ' way'}`}
@@ -115,7 +117,7 @@ function ActorRow({ row, isChosen, age, onChoose, onFold }: ActorRowProps) {
       >
         {opens === undefined ? '' : <Twist isOpen={opens} />}
       </span>
-      <i class={`dot ${mood}`} title={mood} />
+      <i class={`dot ${shown}`} title={shown} />
       <span class="label">{label}</span>
       <span class={`state-name ${mood}`}>{shortState(actor.state)}</span>
       <span class="age">{age}</span>

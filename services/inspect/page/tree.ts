@@ -1,6 +1,6 @@
 import type { LiveActor } from '../../live/live.types.ts';
 import { agentNow, type Model } from './model.ts';
-import { moodOf, pathsOf, type Mood } from './verdict.ts';
+import { moodOf, pathsOf, worst, type Mood } from './verdict.ts';
 
 export interface Filter {
   text: string;
@@ -23,6 +23,8 @@ export type Row =
       depth: number;
       label: string;
       mood: Mood;
+      /** Something below it fails or is stuck. */
+      below?: Mood;
       opens?: boolean;
       isMatch: boolean;
     };
@@ -54,6 +56,9 @@ export function treeOf(model: Model, filter: Filter, closed: ReadonlySet<string>
   const childrenOf = (sessionId: string) =>
     (model.children.get(sessionId) ?? []).flatMap((id) => model.actors.get(id) ?? []).filter((a) => !isPod(a));
 
+  const below = (sessionId: string): Mood[] =>
+    childrenOf(sessionId).flatMap((child) => [moods.get(child.sessionId) ?? 'good', ...below(child.sessionId)]);
+
   const rows: Row[] = [];
   const visit = (actor: LiveActor, depth: number): Row[] => {
     const children = childrenOf(actor.sessionId);
@@ -68,6 +73,7 @@ export function treeOf(model: Model, filter: Filter, closed: ReadonlySet<string>
       depth,
       label: labelOf(actor, depth),
       mood: moods.get(actor.sessionId) ?? 'good',
+      below: worst(below(actor.sessionId)),
       opens: inner.length ? isOpen : undefined,
       isMatch,
     };

@@ -1,11 +1,12 @@
 import type { Chart } from '../../charts/chart.types.ts';
-import type { LiveActor } from '../../live/live.types.ts';
+import type { LiveActor, LiveTimer } from '../../live/live.types.ts';
 
 /** What the colour of an actor says. */
 export type Mood = 'failing' | 'stuck' | 'busy' | 'waiting' | 'good' | 'over';
 
-/** An effect that takes longer is said to be stuck, ms. */
-const LONG_EFFECT_MS = 30_000;
+/** A call that takes longer is said to be stuck, ms; a pull may well take its time. */
+const LONG_CALL_MS = 30_000;
+const LONG_PULL_MS = 300_000;
 /** A pod or container that waits longer for something without a timer is said to be stuck, ms. */
 const LONG_WAIT_MS = 60_000;
 
@@ -33,6 +34,13 @@ function watchesOf(chart: Chart | undefined): ReadonlySet<string> {
 
 export const isWatch = (chart: Chart | undefined, src: string) => /^watch/.test(src) || watchesOf(chart).has(src);
 
+/** Some timers are set for a time that never comes. */
+export const isNear = ({ ms }: LiveTimer) => ms < 365 * 86_400_000;
+
+/** Of an actor and all that is below it, what deserves a look most. */
+export const worst = (moods: readonly Mood[]): Mood | undefined =>
+  (['failing', 'stuck'] as const).find((m) => moods.includes(m));
+
 export function moodOf(actor: LiveActor, chart: Chart | undefined, now: number): Mood {
   const { status, state, effects, timers, since, about, tags } = actor;
   if (status === 'error') return 'failing';
@@ -40,10 +48,12 @@ export function moodOf(actor: LiveActor, chart: Chart | undefined, now: number):
   const paths = pathsOf(state);
   if (paths.some((path) => TROUBLE.test(lastOf(path)) || isFailure(chart, path))) return 'failing';
   const calls = effects.filter(({ src }) => !isWatch(chart, src));
-  if (calls.some(({ began }) => now - began > LONG_EFFECT_MS)) return 'stuck';
+  if (calls.some(({ src, began }) => now - began > (/pull/i.test(src) ? LONG_PULL_MS : LONG_CALL_MS))) return 'stuck';
   const ofPod = about?.kind === 'pod' || about?.kind === 'container';
   const rests = paths.some((path) => REST.test(path));
-  if (ofPod && !rests && !calls.length && !timers.length && now - since > LONG_WAIT_MS) return 'stuck';
+  // In a state with an effect it waits for that one's machine, which is judged by itself.
+  const waitsForChild = chart?.states.some((s) => paths.includes(s.path) && s.invokes.length > 0);
+  if (ofPod && !rests && !waitsForChild && !timers.some(isNear) && now - since > LONG_WAIT_MS) return 'stuck';
   if (calls.length) return 'busy';
   if (tags.includes('ready') || (ofPod && rests) || !ofPod)
     return /completed|exited|finished|gone/.test(state) ? 'over' : 'good';
