@@ -87,3 +87,4 @@ for (const one of cases) {
   const [cpu, memory] = await measure(one);
   process.stdout.write(`| ${one.name} | ${cpu.toFixed(2)} | ${memory.toFixed(0)} |\n`);
 }
+clearInterval(awake);
