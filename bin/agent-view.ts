@@ -1,9 +1,10 @@
 import type { ActorRefFrom } from 'xstate';
 import type { syncloopMachine } from '../machines/syncloop/syncloop.machine.ts';
-import type { ActorNode, AgentView, PodView } from '../services/server/server.types.ts';
+import type { LiveSystem } from '../services/live/live.types.ts';
+import type { AgentView, PodView } from '../services/server/server.types.ts';
 
 /** What the servers show, read from the root's own context: nothing is kept twice. */
-export function agentView(agent: ActorRefFrom<typeof syncloopMachine>, actors: () => readonly ActorNode[]): AgentView {
+export function agentView(agent: ActorRefFrom<typeof syncloopMachine>, live: LiveSystem): AgentView {
   return {
     healthy() {
       const { status, value } = agent.getSnapshot();
@@ -14,6 +15,6 @@ export function agentView(agent: ActorRefFrom<typeof syncloopMachine>, actors: (
       const { entries } = agent.getSnapshot().context;
       return Object.values(entries).flatMap(({ pod, status }) => (pod ? [{ pod, status }] : []));
     },
-    actors,
+    live,
   };
 }

@@ -16,7 +16,6 @@ import {
   nodeInfo,
   podFacts,
 } from '../services/host/index.ts';
-import { createActorTracker } from '../services/server/index.ts';
 import { longTimers } from '../services/timers.ts';
 import { apiServer, nodeSettings, nodeView } from './node-settings.ts';
 import { showAgent } from './show-agent.ts';
@@ -24,12 +23,12 @@ import { agentView } from './agent-view.ts';
 import { agentClock } from './clock.ts';
 import { durationMs } from './config/duration.ts';
 import type { LoadedConfig } from './config/load-config.ts';
+import { liveAgent } from './live.ts';
 import { createLogger } from './logger.ts';
 import { agentMachine } from './machine.ts';
 import { podObjects } from './pod-objects.ts';
 import { makeRootDir } from './root-dir.ts';
 import { listenForSignals } from './signals.ts';
-import { traceTransitions } from './trace.ts';
 import { cgroupSettings, configSettings, hostPaths, podSources, pullSettings, syncloopSettings } from './settings.ts';
 
 /** Longest wait for calls in flight when the agent is asked to stop, ms. */
@@ -96,15 +95,11 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
     readHost,
     ...(await podObjects(loaded, kube, { paths, host, view, log })),
   });
-  const tracker = createActorTracker(now);
-  const trace = traceTransitions(log);
+  const seen = liveAgent(now, log);
   const agent = createActor(machine, {
     id: 'syncloop',
     clock: longTimers(),
-    inspect: (event) => {
-      tracker.inspect(event);
-      trace(event);
-    },
+    inspect: seen.inspect,
     input: {
       env: { now, elapsed: () => performance.now(), random: Math.random },
       nodeName,
@@ -118,11 +113,13 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
   const over = Promise.withResolvers<void>();
   agent.subscribe({ complete: over.resolve, error: over.reject });
 
-  const servers = await showAgent(
-    loaded,
-    agentView(agent, () => [tracker.tree(agent)]),
-    log,
-  );
+  const servers = await showAgent(loaded, agentView(agent, seen.live), log, {
+    agent,
+    live: seen.live,
+    nodeName,
+    startedAt: now(),
+  });
+  await seen.openHistory(paths.rootDir);
   listenForSignals({
     drain: (signal) => {
       log.info(`${signal}: draining${guest ? '' : '; containers go on running'}`);
@@ -140,7 +137,7 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
   try {
     await over.promise;
   } finally {
-    await Promise.all(servers.map((server) => server.close()));
+    await Promise.all([seen.close(), ...servers.map((server) => server.close())]);
     cri.close();
     kube?.close();
     await guest?.stop();

@@ -1,5 +1,5 @@
 import { setTimeout } from 'node:timers/promises';
-import { askActors } from '../services/server/ask-agent.ts';
+import { askAgent } from '../services/server/ask-agent.ts';
 import { controlSocketPath } from '../services/server/control-socket.ts';
 import type { ActorNode } from '../services/server/server.types.ts';
 
@@ -15,7 +15,7 @@ export async function printActors(options: {
 }): Promise<void> {
   const path = controlSocketPath(options.rootDir);
   do {
-    const actors = await askActors(path);
+    const actors = (await askAgent(path, '/actors')) as ActorNode[];
     const text = options.json ? `${JSON.stringify(actors, null, 2)}\n` : drawActors(actors, Date.now());
     options.write(options.watch && !options.json ? CLEAR + text : text);
     if (options.watch) await setTimeout(WATCH_MS);
@@ -27,7 +27,7 @@ export function drawActors(roots: readonly ActorNode[], now: number): string {
   const rows: [string, string, string][] = [['ACTOR', 'STATE', 'AGE']];
   const draw = (node: ActorNode, first: string, rest: string) => {
     const id = node.id.replace(`${node.machine}.`, '');
-    const name = node.machine === id ? id : `${node.machine} ${node.about ?? id}`;
+    const name = node.machine === id || node.isEffect ? node.machine : `${node.machine} ${node.about ?? id}`;
     rows.push([first + name, node.state, age(now - node.since)]);
     node.children.forEach((child, i) => {
       const last = i === node.children.length - 1;

@@ -1,11 +1,14 @@
 /**
- * Makes dist/statelet.js, or that file in the folder given: the whole agent in one ES module with its packages, and its source map. Commands load lazily.
+ * Makes dist/statelet.js, or that file in the folder given: the whole agent in one ES module with its packages, and its source
+ * map. Commands load lazily. Beside it in inspect/ lies the inspector's page, which is also made for an agent that runs from
+ * its sources.
  */
 import { rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type Plugin } from 'esbuild';
+import { buildPage } from './build-page.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
 const folder = resolve(process.argv[2] ?? `${root}dist`);
@@ -57,3 +60,5 @@ const result = await build({
 });
 const bytes = Object.values(result.metafile.outputs).find((o) => o.entryPoint)?.bytes ?? 0;
 process.stdout.write(`${folder}/statelet.js ${Math.round(bytes / 1024)} KiB\n`);
+await buildPage(`${folder}/inspect`);
+if (!process.argv[2]) await buildPage();

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import type { AnyStateNode } from 'xstate';
-import { machines } from '../scripts/charts.ts';
+import { machines } from '../bin/charts.ts';
 import { pages } from '../scripts/docs.ts';
 import { cycles, readSources, ROOT } from './support/import-graph.ts';
 
@@ -123,6 +123,10 @@ describe.each(Object.entries(machines))('the %s chart', (_name, machine) => {
   });
 });
 
-test.each([...pages()])('docs/statecharts/%s is fresh', (name, text) => {
+test.each([...(await pages())])('docs/statecharts/%s is fresh', (name, text) => {
   expect(readFileSync(join(ROOT, 'docs/statecharts', name), 'utf8')).toBe(text);
+});
+
+test('docs/statecharts has nothing of machines that are gone', async () => {
+  expect(readdirSync(join(ROOT, 'docs/statecharts')).sort()).toEqual([...(await pages()).keys()].sort());
 });

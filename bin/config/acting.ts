@@ -112,6 +112,8 @@ const ACTING_FLAGS: ReadonlySet<string> = new Set([
   'strict-config',
   'container-logs-dir',
   'quickstart',
+  'inspect',
+  'inspect-write',
 ]);
 
 /** Gates that change a default, a rule or a behaviour here. */

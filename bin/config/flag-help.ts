@@ -1,3 +1,4 @@
+import { DEFAULT_INSPECT_ADDRESS } from './inspect-address.ts';
 import type { FlagRow } from './tables.types.ts';
 
 /** What the flags without a field do. */
@@ -27,6 +28,8 @@ const HELP: Readonly<Record<string, string>> = {
   'runtime-cgroups': 'cgroup of the container runtime, for its own statistics',
   'container-logs-dir': 'folder of the links to container logs, for log collectors; empty: none are made',
   'strict-config': 'an unknown or repeated field in a configuration file is an error',
+  inspect: `serve a page that shows the statecharts live, on a loopback address: \`--inspect\` is ${DEFAULT_INSPECT_ADDRESS}, \`--inspect=<port>\` and \`--inspect=<address>:<port>\` name another`,
+  'inspect-write': 'let the pages of --inspect send events to the actors',
   version: 'show the version',
 };
 

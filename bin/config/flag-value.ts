@@ -1,6 +1,7 @@
 import { acceptedNumbers } from './bounds.ts';
 import { DURATION_FORM, formatDuration, parseDuration } from './duration.ts';
 import { quantityOf } from './decode.ts';
+import { INSPECT_ADDRESS_FORM, inspectAddress } from './inspect-address.ts';
 import type { Json, JsonObject } from './schema.ts';
 import type { FlagRow } from './tables.types.ts';
 
@@ -48,6 +49,8 @@ export function flagValue(row: FlagRow, texts: readonly string[]): FlagValue {
       return headers(texts);
     case 'pattern=N':
       return modules(texts);
+    case 'address':
+      return inspectAddress(last) ? { value: last } : { accepted: INSPECT_ADDRESS_FORM };
     case '[]v1.Taint':
       return taints(texts);
     case 'reserved-memory':

@@ -7,11 +7,13 @@ import { applyDefaults, fillEvictionHard, resolvePaths } from './defaults.ts';
 import { decode } from './decode.ts';
 import { applyFlags, flagsWithoutField, readFlags, type GivenFlags } from './apply-flags.ts';
 import { gateEnabled, gateNamed } from './gates.ts';
+import { inspectAddress, type InspectAddress } from './inspect-address.ts';
 import { mergePatch, originOf, shownOrigin, type Origins } from './merge.ts';
 import { ConfigError, describe, type Problem } from './problem.ts';
 import { quickstartLayer } from './quickstart.ts';
 import { readDocument } from './read-document.ts';
 import { RULES } from './rules/index.ts';
+import type { Fail } from './rules/rule.types.ts';
 import { SCHEMA, type JsonObject } from './schema.ts';
 
 export interface LoadedConfig {
@@ -26,6 +28,8 @@ export interface LoadedConfig {
   quickstart: boolean;
   /** `--container-logs-dir`; empty where no links are made. */
   containerLogsDir: string;
+  /** `--inspect`: where the inspector listens, and whether its clients may send events. */
+  inspect?: InspectAddress & { write: boolean };
 }
 
 /** The files that loading reads; replaced in tests. */
@@ -149,6 +153,7 @@ function finish(state: State, given: GivenFlags, flags: KubeletFlags, quickstart
         : { origin: shownOrigin(originOf(origins, path)), path, message },
     );
   for (const rule of RULES) rule({ config, flags, gate }, fail);
+  const inspect = inspection(given, fail);
   if (problems.length) throw new ConfigError(problems);
   for (const [name, value] of Object.entries(config.featureGates ?? {})) {
     const stage = gateNamed(name)?.stage;
@@ -160,5 +165,14 @@ function finish(state: State, given: GivenFlags, flags: KubeletFlags, quickstart
   warnings.push(...caveats(config, origins), ...noEffect(merged, origins, given.values));
   // The quick start writes nothing outside its own folder.
   const containerLogsDir = given.values.get('container-logs-dir') ?? (quickstart ? '' : '/var/log/containers');
-  return { config, flags, origins, warnings, gate, quickstart, containerLogsDir: String(containerLogsDir) };
+  return { config, flags, origins, warnings, gate, quickstart, containerLogsDir: String(containerLogsDir), inspect };
+}
+
+function inspection({ values }: GivenFlags, fail: Fail): LoadedConfig['inspect'] {
+  const address = values.get('inspect');
+  const write = values.get('inspect-write') === true;
+  if (write && address === undefined)
+    fail('--inspect-write', 'needs the inspector: accepted is it together with --inspect');
+  const read = inspectAddress(String(address ?? ''));
+  return read && { ...read, write };
 }

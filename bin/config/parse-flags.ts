@@ -1,4 +1,5 @@
 import { FLAGS } from './data/flags.ts';
+import { DEFAULT_INSPECT_ADDRESS } from './inspect-address.ts';
 import type { Problem } from './problem.ts';
 import type { FlagRow } from './tables.types.ts';
 
@@ -8,6 +9,8 @@ const OWN_FLAGS: readonly FlagRow[] = [
   { name: 'quickstart', type: 'bool', default: false, group: 'statelet' },
   { name: 'container-logs-dir', type: 'string', default: '/var/log/containers', group: 'statelet' },
   { name: 'log-format', type: 'string', default: 'text', field: 'logging.format', group: 'statelet' },
+  { name: 'inspect', type: 'address', bare: DEFAULT_INSPECT_ADDRESS, group: 'statelet' },
+  { name: 'inspect-write', type: 'bool', default: false, group: 'statelet' },
 ];
 
 /** Every flag that `statelet run` takes: the kubelet's and its own. */
@@ -42,7 +45,7 @@ export function parseFlags(argv: readonly string[]): ParsedFlags {
       const row = dashes === '-' ? byShorthand.get(name) : byName.get(name);
       if (!row) problem(`${dashes}${name}`, `unknown flag${suggestion(name)}`);
       else {
-        const value = text ?? (row.type === 'bool' || row.type === 'version' ? 'true' : words.shift());
+        const value = text ?? row.bare ?? (row.type === 'bool' || row.type === 'version' ? 'true' : words.shift());
         if (value === undefined) problem(`--${row.name}`, `needs a value: accepted is ${row.type}`);
         else parsed.given.set(row.name, [...(parsed.given.get(row.name) ?? []), value]);
       }

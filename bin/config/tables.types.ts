@@ -16,6 +16,8 @@ export interface FlagRow {
   name: string;
   type: string;
   default?: unknown;
+  /** The value of a flag that stands there without one. */
+  bare?: string;
   shorthand?: string;
   deprecated?: boolean;
   /** The field that it sets; undefined for flags with no field. */

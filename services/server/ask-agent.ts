@@ -1,29 +1,34 @@
 import { request } from 'node:http';
 import { AgentError } from '../../machines/agent-error.types.ts';
-import type { ActorNode } from './server.types.ts';
 
 const DEADLINE_MS = 5000;
 
 /**
- * The actors of the agent that listens on the socket.
- * @throws AgentError NotRunning, PermissionDenied, or Unexpected
+ * What the agent that listens on the socket answers (control-socket.ts).
+ * @throws AgentError NotRunning, PermissionDenied, NotFound where the agent is of a version that does not know the path, or
+ * Unexpected
  */
-export async function askActors(socketPath: string): Promise<ActorNode[]> {
+export async function askAgent(socketPath: string, path: string): Promise<unknown> {
   const op = `ask the agent on ${socketPath}`;
-  const body = await new Promise<string>((resolve, reject) => {
+  const { status, body } = await new Promise<{ status?: number; body: string }>((resolve, reject) => {
     const fail = (error: NodeJS.ErrnoException) => reject(mapped(error, op, socketPath));
-    const call = request({ socketPath, path: '/actors', signal: AbortSignal.timeout(DEADLINE_MS) }, (response) => {
+    const call = request({ socketPath, path, signal: AbortSignal.timeout(DEADLINE_MS) }, (response) => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (chunk: string) => (text += chunk));
-      response.on('end', () => resolve(text));
+      response.on('end', () => resolve({ status: response.statusCode, body: text }));
       response.on('error', fail);
     });
     call.on('error', fail);
     call.end();
   });
+  if (status === 404)
+    throw new AgentError({
+      ...{ op, reason: 'NotFound', transient: false },
+      message: `${socketPath}: the agent that runs knows no ${path}; it may be of another version than this command`,
+    });
   try {
-    return JSON.parse(body) as ActorNode[];
+    return JSON.parse(body) as unknown;
   } catch (error) {
     throw AgentError.from(error, op);
   }

@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentError } from '../../machines/agent-error.types.ts';
 import { errno, ifThere } from '../host/effect.ts';
+import { actorTree } from '../live/actor-tree.ts';
+import { isOf } from '../live/history.ts';
 import type { AgentView, RunningServer } from './server.types.ts';
 import { makeDirectory } from '../host/make-directory.ts';
 
@@ -22,11 +24,12 @@ export function controlSocketPath(rootDir: string): string {
 }
 
 /**
- * The local socket that `statelet ps` asks: HTTP, `GET /actors` answers the tree as JSON. Mode 0600 in a folder of
- * mode 0700. A socket that nobody answers on any more is replaced.
+ * The local socket that the commands ask: HTTP, JSON. `GET /actors` answers the tree of `statelet ps`, `GET /live` the same
+ * actors with effects, timers and tags, `GET /history?actor=pod default/web` what that one did, of a pod all that is about it;
+ * without a name, what all did. Mode 0600 in a folder of mode 0700. A socket that nobody answers on any more is replaced.
  * @throws AgentError AlreadyRunning where another agent answers on it, InvalidPath where the path is too long
  */
-export async function serveControlSocket(path: string, view: Pick<AgentView, 'actors'>): Promise<RunningServer> {
+export async function serveControlSocket(path: string, view: Pick<AgentView, 'live'>): Promise<RunningServer> {
   const op = `listen on ${path}`;
   if (Buffer.byteLength(path) > MAX_PATH)
     throw new AgentError({
@@ -39,9 +42,9 @@ export async function serveControlSocket(path: string, view: Pick<AgentView, 'ac
   await makeDirectory(folder, 0o700);
   await chmod(folder, 0o700);
   const server = createServer((request, response) => {
-    const found = request.method === 'GET' && request.url === '/actors';
+    const found = request.method === 'GET' ? answer(request.url ?? '/', view) : undefined;
     response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(found ? view.actors() : { message: 'accepted is GET /actors' }));
+    response.end(JSON.stringify(found ?? { message: 'accepted are GET /actors, /live and /history' }));
   });
   // It answers under a name of its own before it takes the real one: whoever finds that one taken can tell by whom.
   const own = join(folder, `.${randomBytes(5).toString('hex')}`);
@@ -68,6 +71,24 @@ export async function serveControlSocket(path: string, view: Pick<AgentView, 'ac
       await close();
     },
   };
+}
+
+/** Undefined: nothing of that name is here. */
+function answer(url: string, { live }: Pick<AgentView, 'live'>): object | undefined {
+  const { pathname, searchParams } = URL.parse(url, 'http://localhost') ?? {};
+  switch (pathname) {
+    case '/actors':
+      return actorTree(live.actors());
+    case '/live':
+      return live.actors();
+    case '/history': {
+      const actor = searchParams?.get('actor') ?? null;
+      const all = live.history();
+      return actor === null ? all : all.filter((transition) => isOf(actor, transition));
+    }
+    default:
+      return undefined;
+  }
 }
 
 /**

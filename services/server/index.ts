@@ -1,3 +1,2 @@
-export { createActorTracker } from './actor-tracker.ts';
 export { controlSocketPath, serveControlSocket } from './control-socket.ts';
 export { serveHealthz, serveReadOnly } from './http-servers.ts';

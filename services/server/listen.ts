@@ -1,5 +1,6 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { RunningServer, ServerLog } from './server.types.ts';
 
 /** How long the kubelet waits before it starts its healthz server again (cmd/kubelet/app/server.go:run). */
@@ -13,6 +14,8 @@ export interface ListenOptions {
   host: string;
   port: number;
   handler: RequestListener;
+  /** Takes WebSockets; without it they are refused. */
+  upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
   log: ServerLog;
   restartMs?: number;
 }
@@ -32,6 +35,7 @@ export function listen({
   host,
   port,
   handler,
+  upgrade,
   log,
   restartMs = RESTART_MS,
 }: ListenOptions): ListeningServer {
@@ -42,6 +46,7 @@ export function listen({
   let told = '';
   const start = () => {
     server = createServer({ keepAliveTimeout: 30_000, requestTimeout: 30_000, headersTimeout: 10_000 }, handler);
+    if (upgrade) server.on('upgrade', upgrade);
     server.on('error', (error: NodeJS.ErrnoException) => {
       server?.close();
       if (closed) return;

@@ -1,4 +1,5 @@
 import type { Pod, PodStatus } from '../../machines/kubernetes.types.ts';
+import type { LiveSystem } from '../live/live.types.ts';
 
 /**
  * What the servers show. Objects are never changed once they are given out: a change is a new object, so that what was
@@ -7,8 +8,8 @@ import type { Pod, PodStatus } from '../../machines/kubernetes.types.ts';
 export interface AgentView {
   healthy(): { ok: boolean; reason?: string };
   pods(): readonly PodView[];
-  /** The root actors of the agent. */
-  actors(): readonly ActorNode[];
+  /** The running actors, and what they have done. */
+  live: Pick<LiveSystem, 'actors' | 'history'>;
 }
 
 /** A pod and its status as the agent knows it, which stands above a status in the pod itself. */
@@ -24,9 +25,11 @@ export interface ActorNode {
   machine: string;
   /** What it is about where the id does not say: `namespace/name` of a pod. */
   about?: string;
-  /** `syncing.active`; of parallel states with `, ` between; an effect: active, done or error. */
+  /** A call or a watch of the actor above that is under way. */
+  isEffect?: true;
+  /** `syncing.active`; of parallel states with `, ` between; an effect: active. */
   state: string;
-  /** Since when it is in that state, milliseconds since the epoch. */
+  /** Since when it is in that state, or under way, milliseconds since the epoch. */
   since: number;
   children: ActorNode[];
 }

@@ -3,29 +3,53 @@ import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { createActor, fromPromise, setup } from 'xstate';
 import { drawActors, printActors } from '../../bin/ps.ts';
-import { createActorTracker } from '../../services/server/actor-tracker.ts';
-import { askActors } from '../../services/server/ask-agent.ts';
+import type { LiveActor, Transition } from '../../services/live/live.types.ts';
+import { askAgent } from '../../services/server/ask-agent.ts';
 import { controlSocketPath, serveControlSocket } from '../../services/server/control-socket.ts';
 import type { ActorNode } from '../../services/server/server.types.ts';
 
+const actor = (
+  sessionId: string,
+  more: Partial<LiveActor> & Pick<LiveActor, 'id' | 'machine' | 'state' | 'since'>,
+) => ({
+  ...{ sessionId, status: 'active' as const, tags: [], effects: [], timers: [] },
+  ...more,
+});
+const actors: LiveActor[] = [
+  actor('x:0', { id: 'syncloop', machine: 'syncloop', state: 'running', since: 1_000 }),
+  actor('x:1', { id: 'pleg', machine: 'pleg', parent: 'x:0', state: 'watching', since: 1_000 }),
+  actor('x:2', {
+    ...{ id: 'pod.1', machine: 'pod', parent: 'x:0', state: 'syncing.active', since: 61_000 },
+    about: { kind: 'pod', namespace: 'default', name: 'web', uid: '1' },
+  }),
+  actor('x:3', {
+    ...{ id: 'container.c', machine: 'container', parent: 'x:2', state: 'starting', since: 120_000 },
+    effects: [{ src: 'startContainer', id: '0.container.starting', began: 121_000 }],
+  }),
+];
+const step = (name: string): Transition => ({
+  ...{ at: 1, actor: name, machine: 'pod', sessionId: 'x:2', to: 'gone', event: 'pod.removed' },
+  cause: { by: 'userDelete' },
+});
+const steps = ['syncloop', 'pod default/web', 'container default/web/main', 'pod default/web2'].map(step);
+const live = {
+  actors: () => actors,
+  history: () => steps,
+};
+
+const start: ActorNode = {
+  ...{ id: '0.container.starting', machine: 'startContainer', isEffect: true, state: 'active', since: 121_000 },
+  children: [],
+};
+const container = { id: 'container.c', machine: 'container', state: 'starting', since: 120_000, children: [start] };
+const pod = { id: 'pod.1', machine: 'pod', about: 'default/web', state: 'syncing.active', since: 61_000 };
 const tree: ActorNode[] = [
   {
-    id: 'syncloop',
-    machine: 'syncloop',
-    state: 'running',
-    since: 1_000,
+    ...{ id: 'syncloop', machine: 'syncloop', state: 'running', since: 1_000 },
     children: [
       { id: 'pleg', machine: 'pleg', state: 'watching', since: 1_000, children: [] },
-      {
-        id: 'pod.1',
-        machine: 'pod',
-        about: 'default/web',
-        state: 'syncing.active',
-        since: 61_000,
-        children: [{ id: 'container.c', machine: 'container', state: 'running', since: 120_000, children: [] }],
-      },
+      { ...pod, children: [container] },
     ],
   },
 ];
@@ -46,8 +70,8 @@ function leaveDead(path: string): void {
 describe('the socket of `statelet ps`', () => {
   test('answers the tree, to its own user only', async () => {
     const path = controlSocketPath(folder);
-    const server = await serveControlSocket(path, { actors: () => tree });
-    expect(await askActors(path)).toEqual(tree);
+    const server = await serveControlSocket(path, { live });
+    expect(await askAgent(path, '/actors')).toEqual(tree);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder, 'statelet')).mode & 0o777).toBe(0o700);
     const out: string[] = [];
@@ -58,39 +82,37 @@ describe('the socket of `statelet ps`', () => {
 
   test('one that another agent answers on is left alone', async () => {
     const path = controlSocketPath(folder);
-    const server = await serveControlSocket(path, { actors: () => tree });
-    await expect(serveControlSocket(path, { actors: () => [] })).rejects.toMatchObject({ reason: 'AlreadyRunning' });
-    expect(await askActors(path)).toEqual(tree);
+    const server = await serveControlSocket(path, { live });
+    await expect(serveControlSocket(path, { live })).rejects.toMatchObject({ reason: 'AlreadyRunning' });
+    expect(await askAgent(path, '/actors')).toEqual(tree);
     await server.close();
   });
 
   test('one that a killed agent left behind is replaced', async () => {
     const path = controlSocketPath(folder);
     leaveDead(path);
-    await expect(askActors(path)).rejects.toMatchObject({ reason: 'NotRunning' });
-    const server = await serveControlSocket(path, { actors: () => tree });
-    expect(await askActors(path)).toEqual(tree);
+    await expect(askAgent(path, '/actors')).rejects.toMatchObject({ reason: 'NotRunning' });
+    const server = await serveControlSocket(path, { live });
+    expect(await askAgent(path, '/actors')).toEqual(tree);
     await server.close();
   });
 
   test.each(['nothing', 'a dead socket'])('of many agents that start at once beside %s, one has it', async (left) => {
     const path = controlSocketPath(folder);
     if (left === 'a dead socket') leaveDead(path);
-    const starts = await Promise.allSettled(
-      Array.from({ length: 8 }, () => serveControlSocket(path, { actors: () => tree })),
-    );
+    const starts = await Promise.allSettled(Array.from({ length: 8 }, () => serveControlSocket(path, { live })));
     const running = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
     const refused = starts.flatMap((start) => (start.status === 'rejected' ? [start.reason as unknown] : []));
     expect(running).toHaveLength(1);
     for (const reason of refused) expect(reason).toMatchObject({ reason: 'AlreadyRunning' });
-    await askActors(path);
+    await askAgent(path, '/actors');
     expect(readdirSync(join(folder, 'statelet'))).toEqual(['statelet.sock']);
     await running[0]?.close();
     expect(readdirSync(join(folder, 'statelet'))).toEqual([]);
   });
 
   test('a path that is too long for a socket is refused with the flag that makes it', async () => {
-    const error = serveControlSocket(controlSocketPath(join(folder, 'x'.repeat(100))), { actors: () => [] });
+    const error = serveControlSocket(controlSocketPath(join(folder, 'x'.repeat(100))), { live });
     await expect(error).rejects.toMatchObject({
       reason: 'InvalidPath',
       message: expect.stringContaining('--root-dir'),
@@ -99,53 +121,38 @@ describe('the socket of `statelet ps`', () => {
 
   test('no agent: the error names the socket', async () => {
     const path = controlSocketPath(folder);
-    await expect(askActors(path)).rejects.toMatchObject({
+    await expect(askAgent(path, '/actors')).rejects.toMatchObject({
       reason: 'NotRunning',
       message: `${path}: no agent runs with this --root-dir`,
     });
   });
 });
 
-test('the tree is drawn with states and ages', () => {
+test('the socket answers the actors with all they show, and what was done by one or about one pod', async () => {
+  const path = controlSocketPath(folder);
+  const server = await serveControlSocket(path, { live });
+  const ask = (url: string) => askAgent(path, url);
+  expect(await ask('/live')).toEqual(actors);
+  expect(await ask('/history')).toEqual(steps);
+  expect(await ask('/history?actor=syncloop')).toEqual([steps[0]]);
+  expect(await ask('/history?actor=node')).toEqual([steps[0]]);
+  expect(await ask(`/history?actor=${encodeURIComponent('pod default/web')}`)).toEqual([steps[1], steps[2]]);
+  expect(await ask(`/history?actor=${encodeURIComponent('container default/web/main')}`)).toEqual([steps[2]]);
+  await expect(ask('/secrets')).rejects.toMatchObject({ reason: 'NotFound' });
+  await expect(ask('//')).rejects.toMatchObject({ reason: 'NotFound' });
+  await server.close();
+});
+
+test('the tree is drawn with states and ages, calls in flight among them', () => {
   expect(drawActors(tree, 130_000)).toBe(
     [
-      'ACTOR               STATE           AGE',
-      'syncloop            running         2m',
-      '├─ pleg             watching        2m',
-      '└─ pod default/web  syncing.active  69s',
-      '   └─ container c   running         10s',
+      'ACTOR                    STATE           AGE',
+      'syncloop                 running         2m',
+      '├─ pleg                  watching        2m',
+      '└─ pod default/web       syncing.active  69s',
+      '   └─ container c        starting        10s',
+      '      └─ startContainer  active          9s',
       '',
     ].join('\n'),
   );
-});
-
-describe('the tracker', () => {
-  test('tells state, since when, and children, effects among them', () => {
-    let now = 100;
-    const child = setup({}).createMachine({
-      id: 'pod',
-      context: { namespace: 'default', name: 'web' },
-      initial: 'a',
-      states: { a: { on: { go: 'b' } }, b: {} },
-    });
-    const machine = setup({
-      actors: { child, look: fromPromise(() => new Promise<void>(() => undefined)) },
-    }).createMachine({
-      id: 'root',
-      type: 'parallel',
-      invoke: { src: 'child', id: 'pod:1' },
-      states: { x: { initial: 'looking', states: { looking: { invoke: { src: 'look' } } } }, y: {} },
-    });
-    const tracker = createActorTracker(() => now);
-    const actor = createActor(machine, { inspect: tracker.inspect }).start();
-    now = 200;
-    actor.getSnapshot().children['pod:1']?.send({ type: 'go' });
-    now = 300;
-    const root = tracker.tree(actor);
-    expect(root).toMatchObject({ machine: 'root', state: 'x.looking, y', since: 100 });
-    const byMachine = Object.fromEntries(root.children.map((c) => [c.machine, c]));
-    expect(byMachine['pod']).toMatchObject({ id: 'pod:1', about: 'default/web', state: 'b', since: 200 });
-    expect(byMachine['look']).toMatchObject({ state: 'active', since: 100 });
-    actor.stop();
-  });
 });

@@ -17,7 +17,7 @@ const running: PodStatus = { phase: 'Running' };
 const view = (over: Partial<AgentView> = {}): AgentView => ({
   healthy: () => ({ ok: true }),
   pods: () => [],
-  actors: () => [],
+  live: { actors: () => [], history: () => [] },
   ...over,
 });
 

@@ -9,7 +9,15 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUNDLE = join(ROOT, 'dist/statelet.js');
 const LOCK = join(ROOT, 'node_modules/.cache/statelet-build.lock');
 /** What the bundle is made of. */
-const SOURCES = ['bin', 'machines', 'services', 'scripts/build.ts', 'package-lock.json'];
+const SOURCES = [
+  'bin',
+  'machines',
+  'services',
+  'docs/statecharts',
+  'scripts/build.ts',
+  'scripts/build-page.ts',
+  'package-lock.json',
+];
 
 /**
  * bin/run.js with an up-to-date bundle behind it. The bundle is made where it is missing or older than a source, by one
@@ -37,7 +45,9 @@ async function newest(path: string): Promise<number> {
   const { mtimeMs } = await stat(path);
   const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
   const times = await Promise.all(
-    entries.filter((e) => e.isFile()).map((e) => stat(join(e.parentPath, e.name)).then((s) => s.mtimeMs)),
+    entries
+      .filter((e) => e.isFile() && !/node_modules|\/dist\b/.test(e.parentPath))
+      .map((e) => stat(join(e.parentPath, e.name)).then((s) => s.mtimeMs)),
   );
   return Math.max(mtimeMs, ...times);
 }

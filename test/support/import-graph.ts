@@ -20,7 +20,11 @@ export function readSources(folders: readonly string[]): Map<string, SourceFile>
   const files = new Map<string, SourceFile>();
   for (const folder of folders)
     for (const entry of readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }))
-      if (entry.isFile() && /\.(ts|js)$/.test(entry.name) && !entry.parentPath.includes('generated')) {
+      if (
+        entry.isFile() &&
+        /\.(tsx?|js)$/.test(entry.name) &&
+        !/generated|node_modules|\/dist\b/.test(entry.parentPath)
+      ) {
         const file = readSource(join(entry.parentPath, entry.name));
         files.set(file.path, file);
       }

@@ -1,0 +1,132 @@
+import type { Chart } from '../../charts/chart.types.ts';
+import type { LiveActor, Transition } from '../../live/live.types.ts';
+import type { ServerMessage } from '../inspect.types.ts';
+
+/** Transitions that the page keeps; the agent keeps its own number of them. */
+const KEPT = 5_000;
+/** A clock that differs by less is taken to be the same, ms: messages take their time. */
+const SAME_CLOCK_MS = 1_500;
+
+export type Connection = 'connecting' | 'open' | 'away';
+
+/** What the page knows of the agent, by its messages. */
+export interface Model {
+  connection: Connection;
+  /** It was there and went away, and then another one answered: when, ms since the epoch. */
+  cameBackAt?: number;
+  /** Agent of the last hello. */
+  version: string;
+  node: string;
+  startedAt: number;
+  /** By machine id. */
+  charts: ReadonlyMap<string, Chart>;
+  /** By session, parents before their children. Machines only. */
+  actors: Map<string, LiveActor>;
+  /** Sessions by parent. */
+  children: Map<string, string[]>;
+  /** Oldest first. */
+  transitions: Transition[];
+  contexts: Map<string, unknown>;
+  /** How far this browser's clock is ahead of the agent's, ms. */
+  skew: number;
+  /** The last complaint of the server. */
+  problem?: string;
+}
+
+export function emptyModel(): Model {
+  return {
+    connection: 'connecting',
+    version: '',
+    node: '',
+    startedAt: 0,
+    charts: new Map(),
+    actors: new Map(),
+    children: new Map(),
+    transitions: [],
+    contexts: new Map(),
+    skew: 0,
+  };
+}
+
+/** Effects and watches are actors too; the page shows them with the machine that runs them. */
+const isMachine = ({ value }: LiveActor) => value !== undefined;
+
+/** Takes one message in. */
+export function take(model: Model, message: ServerMessage, now: number): void {
+  switch (message.type) {
+    case 'statelet.hello':
+      if (model.startedAt && message.startedAt !== model.startedAt) model.cameBackAt = now;
+      Object.assign(model, { version: message.version, node: message.node, startedAt: message.startedAt });
+      model.contexts.clear();
+      model.problem = undefined;
+      return;
+    case 'statelet.charts':
+      model.charts = new Map(Object.values(message.charts).map((chart) => [chart.machine, chart]));
+      return;
+    case 'statelet.actors':
+      model.actors = new Map(message.actors.filter(isMachine).map((actor) => [actor.sessionId, actor]));
+      model.children = new Map();
+      for (const actor of model.actors.values()) join(model, actor);
+      return;
+    case 'statelet.history':
+      model.transitions = message.transitions.slice(-KEPT);
+      return;
+    case 'statelet.actor': {
+      const { actor, transition, earlier = [] } = message;
+      if (isMachine(actor)) {
+        if (!model.actors.has(actor.sessionId)) join(model, actor);
+        model.actors.set(actor.sessionId, actor);
+      }
+      for (const one of transition ? [...earlier, transition] : earlier) model.transitions.push(one);
+      if (model.transitions.length > KEPT * 1.2) model.transitions = model.transitions.slice(-KEPT);
+      if (transition) measure(model, now - transition.at);
+      return;
+    }
+    case 'statelet.stopped':
+      leave(model, message.sessionId);
+      return;
+    case 'statelet.context':
+      model.contexts.set(message.sessionId, message.context);
+      return;
+    case 'statelet.lagged':
+      return;
+    case 'statelet.error':
+      model.problem = message.message;
+  }
+}
+
+function join({ children }: Model, { sessionId, parent = '' }: LiveActor): void {
+  const siblings = children.get(parent);
+  if (siblings) siblings.push(sessionId);
+  else children.set(parent, [sessionId]);
+}
+
+function leave({ actors, children, contexts }: Model, sessionId: string): void {
+  const parent = actors.get(sessionId)?.parent ?? '';
+  const siblings = children.get(parent)?.filter((id) => id !== sessionId);
+  if (siblings?.length) children.set(parent, siblings);
+  else children.delete(parent);
+  actors.delete(sessionId);
+  contexts.delete(sessionId);
+}
+
+/** The clocks of an agent behind a tunnel and of this browser may differ; ages are told by the agent's. */
+function measure(model: Model, ahead: number): void {
+  if (Math.abs(ahead - model.skew) > SAME_CLOCK_MS) model.skew = ahead;
+}
+
+/** The agent's time. */
+export const agentNow = (model: Model) => Date.now() - model.skew;
+
+/** `container default/web/main`: what an actor is called, in the history too. */
+export function nameOf(model: Model, actor: LiveActor): string {
+  const { machine, id, about, parent } = actor;
+  const { kind, namespace, name, container } = about ?? {};
+  if (kind === 'pod') return `${machine} ${namespace}/${name}`;
+  if (kind === 'container') return `${machine} ${namespace}/${name}/${container}`;
+  const above = parent === undefined ? undefined : model.actors.get(parent);
+  if (kind === 'volume' && above) return `${machine} ${nameOf(model, above).replace(/^\S+ /, '')}/${name}`;
+  if (kind === 'image' && above?.about?.kind === 'container') return nameOf(model, above).replace('container', machine);
+  if (kind === 'image') return `${machine} ${name}`;
+  return id === machine ? machine : `${machine} ${id.startsWith(`${machine}.`) ? id.slice(machine.length + 1) : id}`;
+}

@@ -1,0 +1,70 @@
+import type { Chart } from '../../charts/chart.types.ts';
+import type { LiveActor, LiveTimer } from '../../live/live.types.ts';
+
+/** What the colour of an actor says. */
+export type Mood = 'failing' | 'stuck' | 'busy' | 'waiting' | 'good' | 'over';
+
+/** A call that takes longer is said to be stuck, ms; a pull may well take its time. */
+const LONG_CALL_MS = 30_000;
+const LONG_PULL_MS = 300_000;
+/** A pod or container that waits longer for something without a timer is said to be stuck, ms. */
+const LONG_WAIT_MS = 60_000;
+
+/** Words by which states say that something went wrong. */
+const TROUBLE =
+  /backoff|waitingToRetry|waitingTo(Stop|Inspect|Prove|Release|Report|Remove)|^Err|Error$|^Invalid|unhealthy|notReady|waitingForRuntime|^paused$/i;
+/** Where pods and containers may stay for as long as they like. */
+const REST = /(^|\.)(running|completed|exited|active|finished|gone|present|done)$/;
+
+/** Paths of the states that a machine is in: `check.waiting, verdict.healthy`. */
+export const pathsOf = (state: string) => state.split(', ').filter(Boolean);
+const lastOf = (path: string) => path.split('.').at(-1) ?? '';
+
+const watches = new WeakMap<Chart, ReadonlySet<string>>();
+
+/** Effects that run for as long as their state does and are not meant to end: those of the whole machine, and watches. */
+function watchesOf(chart: Chart | undefined): ReadonlySet<string> {
+  if (!chart) return new Set();
+  const known = watches.get(chart);
+  if (known) return known;
+  const found = new Set(chart.states.filter((s) => s.path === '').flatMap((s) => s.invokes));
+  watches.set(chart, found);
+  return found;
+}
+
+export const isWatch = (chart: Chart | undefined, src: string) => /^watch/.test(src) || watchesOf(chart).has(src);
+
+/** Some timers are set for a time that never comes. */
+export const isNear = ({ ms }: LiveTimer) => ms < 365 * 86_400_000;
+
+/** Of an actor and all that is below it, what deserves a look most. */
+export const worst = (moods: readonly Mood[]): Mood | undefined =>
+  (['failing', 'stuck'] as const).find((m) => moods.includes(m));
+
+export function moodOf(actor: LiveActor, chart: Chart | undefined, now: number): Mood {
+  const { status, state, effects, timers, since, about, tags } = actor;
+  if (status === 'error') return 'failing';
+  if (status !== 'active') return 'over';
+  const paths = pathsOf(state);
+  if (paths.some((path) => TROUBLE.test(lastOf(path)) || isFailure(chart, path))) return 'failing';
+  const calls = effects.filter(({ src }) => !isWatch(chart, src));
+  if (calls.some(({ src, began }) => now - began > (/pull/i.test(src) ? LONG_PULL_MS : LONG_CALL_MS))) return 'stuck';
+  const ofPod = about?.kind === 'pod' || about?.kind === 'container';
+  const rests = paths.some((path) => REST.test(path));
+  // In a state with an effect it waits for that one's machine, which is judged by itself.
+  const waitsForChild = chart?.states.some((s) => paths.includes(s.path) && s.invokes.length > 0);
+  if (ofPod && !rests && !waitsForChild && !timers.some(isNear) && now - since > LONG_WAIT_MS) return 'stuck';
+  if (calls.length) return 'busy';
+  if (tags.includes('ready') || (ofPod && rests) || !ofPod)
+    return /completed|exited|finished|gone/.test(state) ? 'over' : 'good';
+  return 'waiting';
+}
+
+/** A state into which only failures lead. */
+function isFailure(chart: Chart | undefined, path: string): boolean {
+  const into = chart?.edges.filter((edge) => edge.to === path && edge.from !== path) ?? [];
+  const state = chart?.states.find((s) => s.path === path);
+  return (
+    into.length > 0 && into.every(({ kind }) => kind === 'error') && !state?.invokes.length && state?.kind !== 'final'
+  );
+}

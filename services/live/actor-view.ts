@@ -1,0 +1,100 @@
+import type { AnyActorRef, AnyStateNode } from 'xstate';
+import type { About } from './live.types.ts';
+
+/** What a machine's snapshot shows; an effect's has no value. */
+export interface SnapshotView {
+  status?: 'active' | 'done' | 'error' | 'stopped';
+  value?: unknown;
+  context?: unknown;
+  error?: unknown;
+  tags?: ReadonlySet<string>;
+  children?: Readonly<Record<string, AnyActorRef | undefined>>;
+  /** XState's own: the state nodes that are active. */
+  _nodes?: readonly AnyStateNode[];
+}
+
+export function snapshotOf(actor: AnyActorRef): SnapshotView {
+  return (actor.getSnapshot() ?? {}) as SnapshotView;
+}
+
+/** A machine has states; anything else that runs in the system is an effect or a watch of a machine. */
+export function isMachine(actor: AnyActorRef): boolean {
+  return 'root' in ((actor as AnyActorRef & { logic?: object }).logic ?? {});
+}
+
+export function parentOf(actor: AnyActorRef): AnyActorRef | undefined {
+  return (actor as AnyActorRef & { _parent?: AnyActorRef })._parent;
+}
+
+/** The machine's id, or the slot's name of an effect. */
+export function machineOf(actor: AnyActorRef): string {
+  const { src, logic } = actor as AnyActorRef & { src?: unknown; logic?: { id?: string } };
+  return logic?.id ?? (typeof src === 'string' ? src : actor.id);
+}
+
+const texts = new Map<string, string>();
+
+/** The text of a state, the same object each time: histories hold many. */
+export function stateName(value: unknown): string {
+  const text = stateText(value);
+  const known = texts.get(text);
+  if (known === undefined) texts.set(text, text);
+  return known ?? text;
+}
+
+/** `{ syncing: 'active' }` as `syncing.active`; parallel states with `, ` between. */
+function stateText(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return String(value);
+  return Object.entries(value)
+    .map(([key, inner]) => {
+      const rest = stateText(inner);
+      return rest ? `${key}.${rest}` : key;
+    })
+    .join(', ');
+}
+
+interface Named {
+  namespace?: unknown;
+  name?: unknown;
+  uid?: unknown;
+}
+
+/** Read from the context: of a pod, a container, an image or the node; undefined where it names none. */
+export function aboutOf(machine: string, context: unknown): About | undefined {
+  const { pod, container, image, volume, nodeName, ...own } = (context ?? {}) as Named & {
+    pod?: Named & { metadata?: Named };
+    container?: Named;
+    volume?: Named;
+    image?: unknown;
+    nodeName?: unknown;
+  };
+  const { namespace, name, uid } = typeof own.namespace === 'string' ? own : (pod?.metadata ?? pod ?? {});
+  const ofPod = {
+    ...(typeof namespace === 'string' && { namespace }),
+    ...(typeof uid === 'string' && { uid }),
+  };
+  if (typeof name === 'string' && typeof namespace === 'string') {
+    if (machine === 'container' && typeof container?.name === 'string')
+      return { kind: 'container', name, container: container.name, ...ofPod };
+    if (machine === 'imagePull' && typeof image === 'string') return { kind: 'image', name: image, ...ofPod };
+    if (machine === 'volume' && typeof volume?.name === 'string')
+      return { kind: 'volume', name: volume.name, ...ofPod };
+    return { kind: 'pod', name, ...ofPod };
+  }
+  return typeof nodeName === 'string' ? { kind: 'node', name: nodeName } : undefined;
+}
+
+/**
+ * The name that outlives the actor and the process: `pod default/web`, `container default/web/main`,
+ * `imagePull default/web/main`, `syncloop`, `podSource fileSource`.
+ */
+export function lastingName(machine: string, id: string, about: About | undefined, parent: string | undefined): string {
+  if (parent === undefined) return machine;
+  const { namespace, name, container, kind } = about ?? {};
+  if (kind === 'pod') return `${machine} ${namespace}/${name}`;
+  if (kind === 'container') return `${machine} ${namespace}/${name}/${container}`;
+  if (kind === 'volume') return `${machine} ${parent.replace(/^\S+ /, '')}/${name}`;
+  if (kind === 'image')
+    return parent.startsWith('container ') ? parent.replace('container', machine) : `${machine} ${name}`;
+  return id === machine ? machine : `${machine} ${id.startsWith(`${machine}.`) ? id.slice(machine.length + 1) : id}`;
+}

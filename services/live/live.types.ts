@@ -1,0 +1,96 @@
+/**
+ * What the running agent's actors show of themselves: to `statelet ps`, `explain`, the history and the inspector. Built from
+ * XState's inspection events and the snapshots that exist anyway: nothing is kept twice, no chart knows of it.
+ */
+export interface LiveActor {
+  /** XState's own id, unique in this process: `x:12`. */
+  sessionId: string;
+  id: string;
+  /** The machine's id, or the effect's slot name. */
+  machine: string;
+  /** Session of the parent; undefined for the root. */
+  parent?: string;
+  /** What it is about, where its context says so. */
+  about?: About;
+  /** XState's state value; undefined for an effect. */
+  value?: unknown;
+  /** `syncing.active`; of parallel states with `, ` between; an effect: active, done, error. */
+  state: string;
+  /** Since when it is in that state, ms since the epoch. */
+  since: number;
+  status: 'active' | 'done' | 'error' | 'stopped';
+  tags: readonly string[];
+  /** Effects that are under way now, oldest first. */
+  effects: readonly LiveEffect[];
+  /** `after` timers that run now, the next one first. */
+  timers: readonly LiveTimer[];
+}
+
+export interface About {
+  kind: 'pod' | 'container' | 'volume' | 'image' | 'node';
+  namespace?: string;
+  /** Pod's, image's or node's name. */
+  name: string;
+  uid?: string;
+  container?: string;
+}
+
+export interface LiveEffect {
+  /** Slot name: startContainer. */
+  src: string;
+  id: string;
+  /** ms since the epoch. */
+  began: number;
+}
+
+export interface LiveTimer {
+  /** Name of the delay in the chart: crashBackoff. */
+  delay: string;
+  /** Path of the state whose `after` it is. */
+  state: string;
+  /** ms since the epoch. */
+  startedAt: number;
+  ms: number;
+}
+
+/** A change of an actor's state. Event types and reasons only: what events and contexts carry may be secret. */
+export interface Transition {
+  /** ms since the epoch. */
+  at: number;
+  /** The actor's name that outlives the process: `pod default/web`, `container default/web/main`, `syncloop`. */
+  actor: string;
+  machine: string;
+  sessionId: string;
+  from?: string;
+  to: string;
+  /** Type of the event that led there: container.desired. */
+  event: string;
+  cause: Cause;
+}
+
+/** Who asked. */
+export interface Cause {
+  /** userDelete, manifestChange, manifestRemoved, probe, eviction, oom, deadline, exit, runtimeLost, restart, timer, effect … */
+  by: string;
+  /** In words, without anything secret. */
+  detail?: string;
+}
+
+/** The live view of one actor system. */
+export interface LiveSystem {
+  /** Now, root first, parents before their children. */
+  actors(): readonly LiveActor[];
+  actor(sessionId: string): LiveActor | undefined;
+  /** The actor's context as a JSON tree, with everything that may be secret replaced by `"[redacted]"`. */
+  context(sessionId: string): unknown;
+  /** Kept transitions, newest last; of one actor (its lasting name) or of all. */
+  history(actor?: string): readonly Transition[];
+  /** Listeners are called after the actor has settled, never in the middle of a transition; one that throws is dropped. */
+  subscribe(listener: LiveListener): () => void;
+}
+
+export interface LiveListener {
+  started?(actor: LiveActor): void;
+  changed?(actor: LiveActor, transition: Transition | undefined): void;
+  stopped?(actor: LiveActor): void;
+}
