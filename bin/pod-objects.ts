@@ -20,11 +20,7 @@ interface Node {
 }
 
 /** What pods get of the API's objects, what is kept of them, and the API server's side of the agent. */
-export async function podObjects(
-  { config }: LoadedConfig,
-  kube: Kube | undefined,
-  { paths, host, view, log }: Node,
-) {
+export async function podObjects({ config }: LoadedConfig, kube: Kube | undefined, { paths, host, view, log }: Node) {
   const logger = log;
   const secrets = async <T>(folder: 'objects' | 'tokens') => keptByPod<T>(await createSecretStore(paths, log, folder));
   const { allocatable } = view;
