@@ -99,7 +99,11 @@ export const listOptions = (query: URLSearchParams): ListOptions => ({
 });
 
 /** Answers a verb on a resource; watches are answered by watch-response.ts. */
-export function answerVerb(request: Question, parts: ApiParts, authenticate: Authenticate): { code: number; body: Dict } {
+export function answerVerb(
+  request: Question,
+  parts: ApiParts,
+  authenticate: Authenticate,
+): { code: number; body: Dict } {
   const { target, verb, query, user } = request;
   const { api } = parts;
   const call: Call = {
