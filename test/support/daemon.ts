@@ -236,7 +236,7 @@ export class Daemon {
   async empty(): Promise<void> {
     await rm(this.manifests, { recursive: true });
     await mkdir(this.manifests);
-    await this.until('no pods are left', async () => (await this.pods()).size === 0);
+    await this.until('no pods are left', async () => (await this.pods()).size === 0, 55_000);
   }
 
   /** Ends it where it runs and removes its folder. */
