@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Chart } from '../../charts/chart.types.ts';
-import type { LiveActor } from '../../live/live.types.ts';
+import type { LiveActor, Transition } from '../../live/live.types.ts';
 import { ChartView } from './chart-view.tsx';
 import { JsonTree } from './json-tree.tsx';
 import { Log } from './log.tsx';
@@ -36,7 +36,7 @@ export function ActorView({ actor, model }: ActorViewProps) {
         )}
       </section>
       <aside class="side">
-        <Now actor={actor} model={model} chart={chart} />
+        <Now actor={actor} model={model} chart={chart} last={own.at(-1)} />
         <Family actor={actor} model={model} />
         <div class="tabs" role="tablist">
           <Tab name="Transitions" isOn={tab === 'log'} onClick={() => setTab('log')} count={transitions.length} />
@@ -78,12 +78,19 @@ function Title({ actor, model, chart }: ActorViewProps & { chart: Chart | undefi
 }
 
 /** In words of the chart: where it is, and what it waits for. */
-function Now({ actor, model, chart }: ActorViewProps & { chart: Chart | undefined }) {
+function Now({
+  actor,
+  model,
+  chart,
+  last,
+}: ActorViewProps & { chart: Chart | undefined; last: Transition | undefined }) {
   useTick(250);
   const now = agentNow(model);
   const paths = pathsOf(actor.state);
   const states = paths.map((path) => ({ path, text: chart?.states.find((s) => s.path === path)?.description }));
   const calls = actor.effects.filter(({ src }) => !isWatch(chart, src));
+  const known = problemsOf(model.contexts.get(actor.sessionId));
+  const failed = last?.cause.by === 'effectFailed' && last.to === actor.state ? [last.cause.detail ?? last.event] : [];
   return (
     <div class="now">
       {states.map(({ path, text }) => (
@@ -92,7 +99,7 @@ function Now({ actor, model, chart }: ActorViewProps & { chart: Chart | undefine
           {text ?? path}
         </p>
       ))}
-      {problemsOf(model.contexts.get(actor.sessionId)).map((problem) => (
+      {(known.length ? known : failed).map((problem) => (
         <p class="problem">{problem}</p>
       ))}
       <dl>

@@ -19,6 +19,11 @@ export function Header({ model, tree, onHelp }: HeaderProps) {
         {model.node}
       </span>
       <Connection model={model} />
+      {model.isWritable && (
+        <span class="count" title="This agent runs with --inspect-write">
+          takes events
+        </span>
+      )}
       <span class="counts">
         <Count n={tree.pods} of="pod" />
         <Count n={tree.containers} of="container" />

@@ -18,6 +18,8 @@ export interface Model {
   version: string;
   node: string;
   startedAt: number;
+  /** Clients may send events to its actors. */
+  isWritable: boolean;
   /** By machine id. */
   charts: ReadonlyMap<string, Chart>;
   /** By session, parents before their children. Machines only. */
@@ -39,6 +41,7 @@ export function emptyModel(): Model {
     version: '',
     node: '',
     startedAt: 0,
+    isWritable: false,
     charts: new Map(),
     actors: new Map(),
     children: new Map(),
@@ -57,6 +60,7 @@ export function take(model: Model, message: ServerMessage, now: number): void {
     case 'statelet.hello':
       if (model.startedAt && message.startedAt !== model.startedAt) model.cameBackAt = now;
       Object.assign(model, { version: message.version, node: message.node, startedAt: message.startedAt });
+      model.isWritable = message.writable;
       model.contexts.clear();
       model.problem = undefined;
       return;

@@ -60,11 +60,21 @@ export function moodOf(actor: LiveActor, chart: Chart | undefined, now: number):
   return 'waiting';
 }
 
+const failures = new WeakMap<Chart, ReadonlySet<string>>();
+
 /** A state into which only failures lead. */
 function isFailure(chart: Chart | undefined, path: string): boolean {
-  const into = chart?.edges.filter((edge) => edge.to === path && edge.from !== path) ?? [];
-  const state = chart?.states.find((s) => s.path === path);
-  return (
-    into.length > 0 && into.every(({ kind }) => kind === 'error') && !state?.invokes.length && state?.kind !== 'final'
-  );
+  if (!chart) return false;
+  const known = failures.get(chart) ?? failuresOf(chart);
+  failures.set(chart, known);
+  return known.has(path);
+}
+
+function failuresOf({ states, edges }: Chart): ReadonlySet<string> {
+  const waits = states.filter(({ invokes, kind }) => !invokes.length && kind !== 'final');
+  const onlyErrors = waits.filter(({ path }) => {
+    const into = edges.filter(({ to, from }) => to === path && from !== path);
+    return into.length > 0 && into.every(({ kind }) => kind === 'error');
+  });
+  return new Set(onlyErrors.map(({ path }) => path));
 }
