@@ -274,7 +274,7 @@ describeOnContainerd('a node on a real runtime after what may befall it', () => 
       const before = idOf(await daemon.ready(named('stays'), patience));
       await runtime.stopDaemon?.();
       await daemon.put(noting('waits', FOREVER));
-      await daemon.until('it is known', async () => (await daemon.pods()).has(named('waits')));
+      await daemon.until('that is noticed', () => daemon.log.includes('container runtime is not ready'));
       await runtime.startDaemon?.();
       await daemon.ready(named('waits'), patience);
       const status = await daemon.ready(named('stays'), patience);
