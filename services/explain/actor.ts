@@ -52,9 +52,9 @@ export function callWords(scene: Scene, actor: LiveActor, { src, began }: LiveEf
   return `${clause(doing?.description ?? src)}; this call (${src}) has been under way for ${span(scene.now - began)}`;
 }
 
-/** `; the crash back-off is over in 37 s`, of the timer that runs out first; empty where none runs. */
+/** `; the crash back-off is over in 37 s`, of the timer that runs longest: it leads on. Empty where none runs. */
 export function timerSuffix(scene: Scene, actor: LiveActor): string {
-  const [timer] = timersOf(scene, actor);
+  const timer = timersOf(scene, actor).at(-1);
   return timer ? `; ${timerWords(scene, actor, timer)}` : '';
 }
 
