@@ -113,7 +113,7 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
   const over = Promise.withResolvers<void>();
   agent.subscribe({ complete: over.resolve, error: over.reject });
 
-  const servers = await showAgent(loaded, agentView(agent, seen.live), log, {
+  const servers = await showAgent(loaded, agentView(agent, seen.live, now), log, {
     agent,
     live: seen.live,
     nodeName,

@@ -1,5 +1,6 @@
 import { withError } from '../with-error.ts';
 import { existing, nodeSetup, statusInput, take, told, wantedNode } from './node.setup.ts';
+import { nodeWords } from './words.ts';
 
 /**
  * The Node object from its registration on (kubelet_node_status.go:registerWithAPIServer). A Node that is deleted under a
@@ -7,6 +8,7 @@ import { existing, nodeSetup, statusInput, take, told, wantedNode } from './node
  */
 export const nodeMachine = nodeSetup.createMachine({
   id: 'node',
+  meta: nodeWords,
   description: 'The Node object: registered, kept true, and registered anew where it was deleted.',
   context: ({ input }) => ({
     ...input,
@@ -104,6 +106,7 @@ export const nodeMachine = nodeSetup.createMachine({
           },
         },
         waitingToRetry: {
+          meta: { holdsBack: true },
           description: 'The node is not registered yet; waits before the next try.',
           after: { retry: 'readingFacts' },
         },
@@ -142,6 +145,7 @@ export const nodeMachine = nodeSetup.createMachine({
       initial: 'notReady',
       states: {
         notReady: {
+          meta: { holdsBack: true },
           description: 'The API server has it that the node is not ready, or does not know yet.',
           always: [
             { guard: 'isShuttingDown', target: 'shuttingDown' },
@@ -157,6 +161,7 @@ export const nodeMachine = nodeSetup.createMachine({
           ],
         },
         shuttingDown: {
+          meta: { holdsBack: true },
           description: 'The host shuts down: lease and status go on, and the node is not ready whatever else holds.',
           initial: 'ready',
           always: { guard: 'isCancelled', target: 'notReady' },

@@ -3,6 +3,7 @@ import { initialContext, keptStopOf } from './container.context.ts';
 import { containerSetup, failedWith, fieldPath } from './container.setup.ts';
 import { nextAttempt } from './policy/container-view.ts';
 import { imagePullPolicy } from './policy/image-policy.ts';
+import { containerWords } from './words.ts';
 
 const created = {
   type: 'record',
@@ -27,6 +28,7 @@ const lookFailed = {
  */
 export const containerMachine = containerSetup.createMachine({
   id: 'container',
+  meta: containerWords,
   description:
     'One container of a pod: has an instance of it running, leaves it, or stops it, as the plan of its pod says.',
   context: ({ input }) => initialContext(input),

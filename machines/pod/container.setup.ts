@@ -193,8 +193,8 @@ export const containerSetup = setup({
     })),
     backOff: assign(({ context }) => ({ retry: context.retry && { ...context.retry, reasonMs: 0 } })),
     failToStop: enqueueActions(({ context, enqueue }, { error }: { error: unknown }) => {
-      enqueue.assign({ stopRetry: { failedAt: context.env.elapsed(), delayMs: context.settings.retryMs } });
       const { message } = AgentError.from(error, 'StopContainer');
+      enqueue.assign({ stopRetry: { failedAt: context.env.elapsed(), delayMs: context.settings.retryMs, message } });
       enqueue(() => record(context, 'Warning', 'FailedKillPod', `error killing pod: ${message}`));
     }),
     /** What never started may still start, by a call that seemed to fail: no other is made before it is gone. */

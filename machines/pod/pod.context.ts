@@ -35,6 +35,8 @@ export interface PodContext extends Omit<PodInput, 'pod'>, PodFacts {
   busy: string[];
   /** Effects of the pod itself that failed in a row; sets the wait before the next try. */
   failures: number;
+  /** What the last failed one said, until one succeeds. */
+  failure?: string;
 }
 
 /** A child that threw: a bug of the child, answered by a new child (ARCHITECTURE rule 9). */

@@ -7,6 +7,7 @@ export const terminating = podSetup.createStateConfig({
   entry: ['holdVolumes', 'act', 'replan'],
   states: {
     stoppingContainers: {
+      meta: { awaits: ['containersStopped'] },
       description: 'Every container is told to stop; waits until none runs and no call is in flight.',
       always: { guard: 'containersStopped', target: 'proving' },
     },
@@ -90,6 +91,7 @@ export const terminated = podSetup.createStateConfig({
       after: { podRetry: 'reporting' },
     },
     finished: {
+      meta: { awaits: ['isRemoved'] },
       description: 'The end is reported; containers and logs stay to be read until the pod is gone from its source.',
       tags: 'released',
       always: { guard: 'isRemoved', target: 'removing' },

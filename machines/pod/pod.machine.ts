@@ -2,9 +2,11 @@ import { initialContext } from './pod.context.ts';
 import { terminated, terminating } from './pod.ending.ts';
 import { podSetup } from './pod.setup.ts';
 import { syncing } from './pod.syncing.ts';
+import { podWords } from './words.ts';
 
 export const podMachine = podSetup.createMachine({
   id: 'pod',
+  meta: podWords,
   description: 'One pod on this node, from the first sight of it to the last trace of it.',
   context: ({ input }) => initialContext(input),
   initial: 'pending',
@@ -41,6 +43,7 @@ export const podMachine = podSetup.createMachine({
           ],
         },
         waitingForPredecessor: {
+          meta: { awaits: ['predecessor.gone'] },
           description: 'Another pod of the same name has not ended yet; two never run at once.',
           always: { guard: 'mustEnd', target: '#pod.terminating' },
           on: { 'predecessor.gone': { target: 'deciding', actions: 'learn' } },

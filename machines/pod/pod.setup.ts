@@ -108,7 +108,7 @@ export const podSetup = setup({
       enqueue(() => happened(context.parent, { type: 'Normal', ...failed, pod: ref(context) }));
     }),
     act: assign({ acting: true }),
-    succeed: assign({ failures: 0 }),
+    succeed: assign({ failures: 0, failure: undefined }),
     /** One more failed effect: recorded for the user, counted for the wait. */
     fail: enqueueActions(({ context, enqueue }, { error, reason, says }: Failure) => {
       const failure = AgentError.from(error, reason);
@@ -116,6 +116,7 @@ export const podSetup = setup({
       const reserved = failure.reason === 'NameReserved' && sandbox.do === 'create';
       enqueue.assign({
         failures: context.failures + 1,
+        failure: `${says}${failure.message}`,
         // A name that stays reserved for a sandbox that never shows up is left to it: the next number is free.
         sandboxAttemptFloor: reserved && context.failures > 0 ? sandbox.attempt + 1 : context.sandboxAttemptFloor,
       });
@@ -205,7 +206,11 @@ export const podSetup = setup({
       enqueue.assign({ reported: true });
       enqueue(() => context.parent.send({ type: 'pod.released', uid: context.uid }));
     }),
-    countFailure: assign(({ context }) => ({ failures: context.failures + 1 })),
+    /** A look that failed says nothing of its own where something else failed before. */
+    countFailure: assign(({ context: { failures, failure }, event }) => ({
+      failures: failures + 1,
+      failure: failure ?? AgentError.from((event as unknown as { error: unknown }).error, 'observePod').message,
+    })),
     /** The answer of an invoked look. */
     observe: assign(({ context, event }) => ({
       observed: mergeObserved(context.observed, (event as unknown as { output: ObservedPod }).output),

@@ -47,6 +47,7 @@ export const syncing = podSetup.createStateConfig({
           },
         },
         waitingForVolumes: {
+          meta: { awaits: ['volumesMounted'] },
           description: 'Every volume that a container uses is mounted by an actor of its own; waits for all of them.',
           entry: 'makeVolumes',
           always: [
@@ -75,6 +76,7 @@ export const syncing = podSetup.createStateConfig({
       ],
     },
     waitingForNetwork: {
+      meta: { awaits: ['network.ready'] },
       description: 'The runtime says that the pod network is not ready; pods of the host network go on.',
       entry: 'recordNetworkNotReady',
       always: { guard: 'mustEnd', target: '#pod.terminating' },

@@ -6,6 +6,7 @@ import { withError } from '../with-error.ts';
 import { sameJson } from './policy/same-json.ts';
 import { showsMetadata } from './policy/volume-content.ts';
 import type { VolumeEvent, VolumeInput, VolumeReport, VolumeSlots } from './volume.types.ts';
+import { volumeWords } from './words.ts';
 
 interface VolumeContext extends VolumeInput {
   mounted: boolean;
@@ -16,6 +17,8 @@ interface VolumeContext extends VolumeInput {
   refreshAfterMs?: number;
   /** Effects that failed in a row. */
   failures: number;
+  /** What the last failed one said, until one succeeds. */
+  failure?: string;
 }
 
 /** Wait after a failure, ms, doubling (pkg/util/goroutinemap/exponentialbackoff). */
@@ -60,13 +63,13 @@ export const volumeMachine = setup({
       enqueue(() => tell(context, true));
     }),
     succeed: enqueueActions(({ enqueue }, refreshAfterMs: number | undefined) => {
-      enqueue.assign({ mounted: true, failures: 0, refreshAfterMs });
+      enqueue.assign({ mounted: true, failures: 0, failure: undefined, refreshAfterMs });
       enqueue(({ context: after }) => tell(after, false));
     }),
     fail: enqueueActions(({ context, enqueue }, error: unknown) => {
       const { message } = AgentError.from(error, 'mount volume');
       const { name, namespace, uid } = context.pod.metadata;
-      enqueue.assign({ failures: context.failures + 1 });
+      enqueue.assign({ failures: context.failures + 1, failure: message });
       enqueue(({ context: after }) => tell(after, false));
       // Of a pod that ends, nobody is to look for what is wrong (B113).
       if (context.held) return;
@@ -82,6 +85,7 @@ export const volumeMachine = setup({
   },
 }).createMachine({
   id: 'volume',
+  meta: volumeWords,
   description: 'One volume of a pod: mounted before the containers start, and kept as new as what it shows.',
   context: ({ input }) => ({ ...input, mounted: false, stale: false, held: false, failures: 0 }),
   initial: 'mounting',

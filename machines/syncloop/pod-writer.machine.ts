@@ -9,6 +9,7 @@ import { nextWrite, type Write, type WriterView } from './policy/next-write.ts';
 import { isNewer } from './policy/resource-version.ts';
 import type { PodWriterEvent, PodWriterInput, PodWriterSlots } from './status-writer.types.ts';
 import { withError } from '../with-error.ts';
+import { podWriterWords } from './words.ts';
 
 interface PodWriterContext extends PodWriterInput, WriterView {
   /** What is due now. */
@@ -156,6 +157,7 @@ export const podWriterMachine = setup({
   },
 }).createMachine({
   id: 'podWriter',
+  meta: podWriterWords,
   description: "Writes one pod's status, its final deletion, and a static pod's mirror pod to the API.",
   context: ({ input }) => ({ ...input, next: nextWrite(input), failures: 0, retryAfterMs: 0 }),
   initial: 'waiting',
