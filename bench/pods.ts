@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { stat, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -85,6 +86,12 @@ export async function alive(prefix: string): Promise<number[]> {
 
 export async function allGone(prefix: string, stepMs = 20): Promise<number> {
   while ((await alive(prefix)).length) await sleep(stepMs);
+  return now();
+}
+
+/** When the last of some processes is gone. */
+export async function ended(pids: readonly number[]): Promise<number> {
+  for (const pid of pids) while (existsSync(`/proc/${pid}`)) await sleep(2);
   return now();
 }
 
