@@ -65,6 +65,12 @@ async function cleanUp(): Promise<void> {
       console.error(error);
     });
 }
+/** What starts is stopped too when the run ends before it has started. */
+function undone<T extends { stop(): Promise<void> }>(starting: Promise<T>): Promise<T> {
+  const started = starting.catch(() => undefined);
+  undo.push(async () => (await started)?.stop());
+  return starting;
+}
 /** A signal or a failure outside of the run's own steps ends it; what was started goes with it. */
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.once(signal, () => void end().finally(() => process.exit(130)));
@@ -89,12 +95,10 @@ async function measure(): Promise<void> {
   const out = join(base, 'out');
   await mkdir(out);
   const folder = new Folder(out, out);
-  const containerd = await startContainerd(join(base, 'containerd'));
-  undo.push(() => containerd.stop());
+  const containerd = await undone(startContainerd(join(base, 'containerd')));
   const cri = connectCri({ runtimeEndpoint: containerd.endpoint, runtimeRequestTimeoutMs: 120_000 });
   undo.push(() => Promise.resolve(cri.close()));
-  const api = await ApiProcess.start(join(base, 'api'), NODE);
-  undo.push(() => api.stop());
+  const api = await undone(ApiProcess.start(join(base, 'api'), NODE));
   const agent = new Agent({
     run,
     directory: join(base, 'agent'),
