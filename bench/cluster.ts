@@ -9,7 +9,7 @@ import { builtAgent } from '../test/support/built.ts';
 import { startContainerd } from '../test/support/containerd.ts';
 import { Agent } from './agent.ts';
 import { ApiProcess, seen } from './api-server.ts';
-import { alive, allGone, ended, Folder, manifest, median, now, tellsTerm, usage } from './pods.ts';
+import { alive, ended, Folder, manifest, median, now, tellsTerm, usage } from './pods.ts';
 import { rawBurst, rawRemove, rawStart } from './raw.ts';
 
 /**
@@ -225,9 +225,11 @@ async function measure(): Promise<void> {
     }
     if (n === PODS && wanted('idle')) await measureIdle();
     const gone = all.map((name) => api.when('Pod', name, seen.gone));
+    const pids = await alive(`burst${n}-`);
     const asked = now();
+    const processesGone = ended(pids);
     await Promise.all(all.map((name) => api.remove(name)));
-    const processes = (await allGone(`burst${n}-`)) - asked;
+    const processes = (await processesGone) - asked;
     const objects = Math.max(...(await Promise.all(gone))) - asked;
     const both = `${processes.toFixed(0)}, ${objects.toFixed(0)}`;
     if (floor !== undefined) row(`${n} deleted at once → last process gone, last object gone`, undefined, both, '–');

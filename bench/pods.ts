@@ -100,9 +100,9 @@ export async function alive(prefix: string): Promise<number[]> {
 
 /** When the last of the containers was gone. */
 export async function allGone(prefix: string): Promise<number> {
-  let at = now();
+  let at: number | undefined;
   for (let pids = await alive(prefix); pids.length > 0; pids = await alive(prefix)) at = await ended(pids);
-  return at;
+  return at ?? now();
 }
 
 /** When the last of some processes is gone. */
