@@ -21,6 +21,7 @@ export const syncloopMachine = syncloopSetup.createMachine({
     hostIPs: input.settings.pod.hostIPs,
     looks: {},
     mourned: {},
+    mirrors: {},
     toldEntries: {},
     toldReady: false,
   }),
