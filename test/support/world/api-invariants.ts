@@ -27,7 +27,10 @@ export class ApiInvariants {
 
   #judge(write: ApiWrite): void {
     const { resource, verb, error, posthumous, target, body, before } = write;
-    if (posthumous) return void this.#posthumous.set(target.name, this.#world.clock.elapsed);
+    if (posthumous) {
+      if (!error && resource.startsWith('pods')) this.#posthumous.set(target.name, this.#world.clock.elapsed);
+      return;
+    }
     if (error) return this.#judgeRefusal(write);
     if (resource === 'pods/status') this.#judgeStatus(write);
     if (resource === 'pods' && verb === 'delete' && before) {
@@ -70,6 +73,8 @@ export class ApiInvariants {
     const uid = before?.metadata.annotations?.[MIRROR] ?? before?.metadata.uid ?? '';
     const [was, is] = [before, after].map((object) => (object as unknown as Pod | undefined)?.status);
     const sinceDeath = this.#world.clock.elapsed - (this.#posthumous.get(target.name) ?? -Infinity);
+    // The first write of the next agent alone may know nothing of it: its answer tells.
+    this.#posthumous.delete(target.name);
     if (sinceDeath < UNHEARD) return;
     // A manifest with a UID of its own may become quite another pod behind one mirror pod.
     if (!was || !is || uid.startsWith('uid-')) return;
