@@ -1,3 +1,5 @@
+import { EventEmitter, once } from 'node:events';
+import { existsSync, watch } from 'node:fs';
 import { stat, readdir, readFile, rename, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -36,9 +38,14 @@ export function manifest(name: string, script: string, out: string): object {
 export class Folder {
   readonly manifests: string;
   readonly out: string;
+  readonly #told = new EventEmitter();
+
+  /** Both folders are there. */
   constructor(manifests: string, out: string) {
     this.manifests = manifests;
     this.out = out;
+    this.#told.setMaxListeners(0);
+    watch(out, { persistent: false }, (_, name) => this.#told.emit(String(name)));
   }
 
   /** Written beside the folder and renamed in: one event, never half a file. Answers when, ms since the epoch. */
@@ -56,16 +63,24 @@ export class Folder {
     return at;
   }
 
-  /** When the file was made, ms since the epoch; waits for it. */
+  /**
+   * When the file was made, ms since the epoch; waits for it. The kernel tells of files: to look for a hundred of them again
+   * and again would take much of a core from what is measured.
+   */
   async made(file: string, patienceMs = 120_000): Promise<number> {
-    const until = Date.now() + patienceMs;
+    const patience = AbortSignal.timeout(patienceMs);
     for (;;) {
+      const looked = new AbortController();
+      const told = once(this.#told, file, { signal: AbortSignal.any([patience, looked.signal]) });
+      told.catch(() => undefined);
       try {
         return (await stat(join(this.out, file))).mtimeMs;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-        if (Date.now() > until) throw new Error(`${file} was not made within ${patienceMs} ms`, { cause: error });
-        await sleep(2);
+        if (patience.aborted) throw new Error(`${file} was not made within ${patienceMs} ms`, { cause: error });
+        await told.catch(() => undefined);
+      } finally {
+        looked.abort();
       }
     }
   }
@@ -83,8 +98,16 @@ export async function alive(prefix: string): Promise<number[]> {
   return pids;
 }
 
-export async function allGone(prefix: string, stepMs = 20): Promise<number> {
-  while ((await alive(prefix)).length) await sleep(stepMs);
+/** When the last of the containers was gone. */
+export async function allGone(prefix: string): Promise<number> {
+  let at: number | undefined;
+  for (let pids = await alive(prefix); pids.length > 0; pids = await alive(prefix)) at = await ended(pids);
+  return at ?? now();
+}
+
+/** When the last of some processes is gone. */
+export async function ended(pids: readonly number[]): Promise<number> {
+  for (const pid of pids) while (existsSync(`/proc/${pid}`)) await sleep(2);
   return now();
 }
 

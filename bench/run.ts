@@ -198,7 +198,7 @@ try {
       await sleep(1000);
       const at = await folder.remove(name);
       terms.push((await folder.made(`${name}.t`)) - at);
-      gones.push((await allGone(`${name}.`, 5)) - at);
+      gones.push((await allGone(`${name}.`)) - at);
       await cleared();
     }
     row('manifest removed → TERM, p50', undefined, median(terms).toFixed(0), '–', true);

@@ -77,6 +77,7 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
       message,
     );
   };
+  const objects = await podObjects(loaded, kube, { paths, host, view, log });
   const machine = agentMachine({
     cri,
     host,
@@ -93,7 +94,7 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
     manifestHeaders: config.staticPodURLHeader ?? {},
     settleMs: SETTLE_MS,
     readHost,
-    ...(await podObjects(loaded, kube, { paths, host, view, log })),
+    ...objects,
   });
   const seen = liveAgent(now, log);
   const agent = createActor(machine, {
@@ -139,7 +140,7 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
   } finally {
     await Promise.all([seen.close(), ...servers.map((server) => server.close())]);
     cri.close();
-    kube?.close();
+    objects.close();
     await guest?.stop();
     log.info('statelet has stopped');
     flush();

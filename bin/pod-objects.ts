@@ -7,6 +7,7 @@ import { environmentReader } from '../services/kube/environment.ts';
 import { keptByPod } from '../services/kube/kept-by-pod.ts';
 import { configObjects } from '../services/kube/objects/index.ts';
 import { keptObjects } from '../services/kube/objects/kept-objects.ts';
+import { nodeServices } from '../services/kube/objects/watched-services.ts';
 import { serviceAccountTokens } from '../services/kube/tokens.ts';
 import { followObjects, volumeSlots } from '../services/kube/volume-slots.ts';
 import type { LoadedConfig } from './config/load-config.ts';
@@ -38,16 +39,34 @@ export async function podObjects({ config }: LoadedConfig, kube: Kube | undefine
     });
   const env = { now: Date.now, elapsed: () => performance.now(), random: Math.random };
   const tokens = kube && serviceAccountTokens({ kube, kept: await secrets('tokens'), env, logger });
+  const services =
+    kube &&
+    nodeServices({ kube, kept: keptByPod(createFactStore(paths, log, 'services')), random: Math.random, logger });
+  const followed = objects &&
+    services && {
+      follow: (...[pod, changed]: Parameters<typeof objects.follow>) => {
+        const ends = [objects.follow(pod, changed), services.follow(pod)];
+        return () => {
+          for (const end of ends) end();
+        };
+      },
+    };
   const keptPods = createFactStore(paths, log, 'pods');
   const sweepKept = async (keep: ReadonlySet<string>) => {
     await objects?.sweep(keep);
     await tokens?.sweep(keep);
+    await services?.sweep(keep);
   };
   return {
-    environment: environmentReader({ allocatable, objects }),
-    volumes: { ...volumeSlots({ host, allocatable, objects, tokens }), followObjects: followObjects(objects) },
+    environment: environmentReader({ allocatable, objects, services }),
+    volumes: { ...volumeSlots({ host, allocatable, objects, tokens }), followObjects: followObjects(followed) },
     keptManifests: createFactStore(paths, log, 'manifests'),
     sweepKept,
     cluster: kube && { kube, keptPods, random: Math.random },
+    /** Ends what follows the API, and the connection to it. */
+    close() {
+      services?.close();
+      kube?.close();
+    },
   };
 }

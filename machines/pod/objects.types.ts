@@ -18,3 +18,12 @@ export interface ConfigObject {
 
 /** The object that the API has under a reference; undefined where it has none. Never throws. */
 export type ObjectLookup = (reference: ObjectReference) => ConfigObject | undefined;
+
+/** What of a Service containers are told in variables. */
+export interface NodeService {
+  namespace: string;
+  name: string;
+  /** Empty or `None`: it has no address of the cluster. */
+  clusterIP: string;
+  ports: { name?: string; protocol?: string; port: number }[];
+}

@@ -17,6 +17,8 @@ export interface PodContext extends Omit<PodInput, 'pod'>, PodFacts {
   removed: boolean;
   networkReady: boolean;
   prepared: boolean;
+  /** A status was reported. */
+  shown: boolean;
   /** Its end was told: the last status stands. */
   reported: boolean;
   /** Container actors exist and are told their plans. */
@@ -73,6 +75,7 @@ export function initialContext(input: PodInput): PodContext {
     networkReady: input.networkReady,
     prepared: false,
     reported: false,
+    shown: false,
     acting: false,
     containers: {},
     told: {},

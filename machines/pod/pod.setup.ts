@@ -145,8 +145,9 @@ export const podSetup = setup({
         }
       }
       const status = statusOf({ ...context, plan }, now);
-      if (!status || context.reported || sameJson(status, context.status)) return;
-      enqueue.assign({ status });
+      // That it is what the API has already, only the first report tells.
+      if (!status || context.reported || (context.shown && sameJson(status, context.status))) return;
+      enqueue.assign({ status, shown: true });
       enqueue(() => context.parent.send({ type: 'pod.status', uid: context.uid, status }));
     }),
     /** One actor for each volume that has none: at the start, and in place of one that failed. */

@@ -2,7 +2,7 @@ import type { RecordedEvent } from '../agent.types.ts';
 import type { DesiredPod } from '../kubernetes.types.ts';
 import { sameJson } from '../pod/policy/same-json.ts';
 import type { ApiPod, ApiPods, ApiSourceInput } from './api-source.types.ts';
-import { keepingOf, outcomeOf, type ApiSet } from './policy/api-set.ts';
+import { keepingOf, mirroredOf, outcomeOf, type ApiSet } from './policy/api-set.ts';
 import type { SourceSet } from './syncloop.types.ts';
 
 export interface ApiSourceContext extends ApiSourceInput {
@@ -70,12 +70,15 @@ export function deliveryOf(context: ApiSourceContext): { set?: SourceSet; api?: 
   if (resourceVersion === undefined && !context.offline) return { events: [] };
   const { pods, apiPods, problems, events } = outcomeOf(context.set);
   const whole = unavailable ? [{ origin: 'api', message: `cannot list pods: ${unavailable}` }] : [];
+  const isFirst = resourceVersion !== undefined && (!delivered || delivered.recalled);
+  const mirrors = isFirst ? mirroredOf(context.set) : {};
   const set: SourceSet = {
     type: 'source.set',
     source: 'api',
     pods,
     problems: [...whole, ...problems],
     ...(resourceVersion === undefined && { recalled: true }),
+    ...(Object.keys(mirrors).length > 0 && { mirrors }),
   };
   const isNews =
     !sameItems(delivered?.pods, pods) ||

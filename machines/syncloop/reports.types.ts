@@ -1,5 +1,5 @@
 import type { EventHappened } from '../agent.types.ts';
-import type { DesiredPod } from '../kubernetes.types.ts';
+import type { DesiredPod, PodStatus } from '../kubernetes.types.ts';
 
 export type SourceName = 'file' | 'http' | 'api';
 
@@ -18,6 +18,11 @@ export interface SourceSet {
    * nothing is judged absent.
    */
   recalled?: true;
+  /**
+   * Of the API, the first time that it is heard: what mirror pods said of their static pods, by config.hash. A static pod goes
+   * on from there, as a pod of the API does from its status.
+   */
+  mirrors?: Record<string, PodStatus>;
 }
 
 /** runtimeHealth → syncloop. */

@@ -6,6 +6,7 @@ import type { ObservedPod } from '../runtime.types.ts';
 import type { clusterMachine } from './cluster.machine.ts';
 import type { housekeepingMachine } from './housekeeping.machine.ts';
 import type { plegMachine } from './pleg.machine.ts';
+import type { Mirrors } from './policy/mirrored-status.ts';
 import type { PodEntry, SourceName, SyncloopEvent, SyncloopInput } from './syncloop.types.ts';
 
 type Health = 'unknown' | 'healthy' | 'networkNotReady' | 'unhealthy';
@@ -34,6 +35,8 @@ export interface SyncloopContext extends SyncloopInput {
   hostIPs: string[];
   /** Pods that wait to be judged by a Node that is read afresh, and whether it was. */
   looks: Record<string, 'asked' | 'answered'>;
+  /** What mirror pods said of static pods when the API was first heard, by config.hash, until those have it. */
+  mirrors: Mirrors;
   /** Pods whose actor failed, as they were: they stay known until there is another. */
   mourned: Record<string, PodEntry>;
   cluster?: ActorRefFrom<typeof clusterMachine>;
@@ -88,8 +91,9 @@ export function collect(
 ): Partial<SyncloopContext> {
   switch (event.type) {
     case 'source.set': {
-      const { source, pods, problems, recalled } = event;
+      const { source, pods, problems, recalled, mirrors } = event;
       return {
+        ...(mirrors && { mirrors }),
         desired: { ...context.desired, [source]: pods },
         problems: { ...context.problems, [source]: problems },
         delivered: recalled ? context.delivered : [...new Set([...context.delivered, source])],

@@ -23,6 +23,7 @@ export const syncloopMachine = syncloopSetup.createMachine({
     hostIPs: input.settings.pod.hostIPs,
     looks: {},
     mourned: {},
+    mirrors: {},
     toldEntries: {},
     toldReady: false,
   }),

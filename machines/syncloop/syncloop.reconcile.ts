@@ -4,6 +4,7 @@ import { judgedAgainAfter, PREEMPTED } from '../pod/policy/admit/refusal.ts';
 import type { PodEvent, PodInput } from '../pod/pod.types.ts';
 import type { ObservedPod } from '../runtime.types.ts';
 import { admitAdditions } from './policy/admit-additions.ts';
+import { goingOn, mirroredOf, stillMirrored } from './policy/mirrored-status.ts';
 import { passName } from './policy/pass-name.ts';
 import { reconcilePods } from './policy/reconcile-pods.ts';
 import { endsThatCount, knownPods, stillMourned, without, type SyncloopContext } from './syncloop.context.ts';
@@ -14,7 +15,7 @@ const SOON = 1000;
 
 /** What is to be done so that the pod actors are those that are desired and observed; applied in this order. */
 export interface Reconciled {
-  changes: Partial<Pick<SyncloopContext, 'entries' | 'ended' | 'refusals' | 'looks' | 'mourned'>>;
+  changes: Partial<Pick<SyncloopContext, 'entries' | 'ended' | 'refusals' | 'looks' | 'mourned' | 'mirrors'>>;
   told: { uid: string; event: PodEvent }[];
   spawns: Omit<PodInput, 'parent'>[];
   events: RecordedEvent[];
@@ -28,6 +29,12 @@ export interface Reconciled {
 
 export const sourcesReady = ({ sources, delivered, listedAt }: SyncloopContext): boolean =>
   listedAt !== undefined && sources.length > 0 && sources.every(({ source }) => delivered.includes(source));
+
+/** Whether every static pod has begun, or was judged. */
+export const haveEntries = (
+  { desired: { file = [], http = [] } }: SyncloopContext,
+  entries: SyncloopContext['entries'],
+) => [...file, ...http].every(({ metadata }) => metadata.uid in entries);
 
 /** Compares what is desired and observed with the pods that have an entry. */
 export function reconcile(context: SyncloopContext): Reconciled {
@@ -65,8 +72,10 @@ export function reconcile(context: SyncloopContext): Reconciled {
     entries = { ...entries, [uid]: { ...(entries[uid] as PodEntry), pod, source } };
     tell(uid, { type: 'pod.desired', pod });
   }
+  for (const { uid, pod, mirrored } of goingOn(context.mirrors, entries))
+    tell(uid, { type: 'pod.desired', pod: { ...pod, status: mirrored } });
   const additions = (isPaused ? [] : plan.add).map((addition) => {
-    const { status } = context.mourned[addition.uid] ?? {};
+    const status = context.mourned[addition.uid]?.status ?? mirroredOf(context.mirrors, addition);
     return status ? { ...addition, pod: { ...addition.pod, status } } : addition;
   });
   const looks = context.settings.cluster && context.looks;
@@ -128,6 +137,7 @@ export function reconcile(context: SyncloopContext): Reconciled {
   if (refusals !== context.refusals) result.changes.refusals = refusals;
   result.changes.looks = Object.fromEntries(judged.look.map((uid) => [uid, context.looks[uid] ?? 'asked']));
   result.changes.mourned = stillMourned(context, entries);
+  result.changes.mirrors = stillMirrored(context, entries, ready);
   if (ready) {
     result.changes.ended = endsThatCount(context, entries);
     const seen = [...Object.keys(context.observed), ...context.listed.map(({ uid }) => uid)];

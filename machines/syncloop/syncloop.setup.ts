@@ -13,7 +13,7 @@ import { clusterMachine } from './cluster.machine.ts';
 import { entryNews } from './policy/entry-news.ts';
 import { hostIPsOf, nodeViewOf } from './policy/node-view.ts';
 import { passName } from './policy/pass-name.ts';
-import { reconcile, sourcesReady } from './syncloop.reconcile.ts';
+import { haveEntries, reconcile, sourcesReady } from './syncloop.reconcile.ts';
 import { collect, knownPods, without, type ChildOver, type Respawn, type SyncloopContext } from './syncloop.context.ts';
 import type { SyncloopEvent, SyncloopInput, SyncloopSlots } from './syncloop.types.ts';
 
@@ -157,15 +157,16 @@ export const syncloopSetup = setup({
       const { cluster, toldEntries } = context;
       if (!cluster) return;
       const entries = knownPods(context);
-      if (sourcesReady(context) && !context.toldReady) {
-        enqueue(() => cluster.send({ type: 'sources.ready' }));
-        enqueue.assign({ toldReady: true });
+      if (entries !== toldEntries) {
+        enqueue(() => {
+          for (const event of entryNews(toldEntries, entries)) cluster.send(event);
+        });
+        enqueue.assign({ toldEntries: entries });
       }
-      if (entries === toldEntries) return;
-      enqueue(() => {
-        for (const event of entryNews(toldEntries, entries)) cluster.send(event);
-      });
-      enqueue.assign({ toldEntries: entries });
+      // After the pods: until one of them is known, its mirror pod would be taken for one that nobody has.
+      if (context.toldReady || !sourcesReady(context) || !haveEntries(context, entries)) return;
+      enqueue(() => cluster.send({ type: 'sources.ready' }));
+      enqueue.assign({ toldReady: true });
     }),
     passHealthToCluster: ({ context: { cluster, health, healthMessage: message } }) => {
       if (health !== 'unknown') cluster?.send({ type: 'health.changed', health, message });

@@ -24,12 +24,12 @@ export interface FactStore {
 /**
  * Facts as <rootDir>/statelet/<folder>/<key>.json, replaced as a whole: a crash leaves the old or the new, never a half.
  *
- * @param folder `facts`: of pods, by UID; `manifests`: last good ones; `pods`, `config-maps`, `secrets/…`: of the API
+ * @param folder `facts`: of pods, by UID; `manifests`: last good ones; `pods`, `config-maps`, `services`, `secrets/…`: of the API
  */
 export function createFactStore(
   paths: Pick<HostPaths, 'rootDir'>,
   logger: HostLogger,
-  folder: 'facts' | 'manifests' | 'pods' | 'config-maps' | `secrets/${string}` = 'facts',
+  folder: 'facts' | 'manifests' | 'pods' | 'config-maps' | 'services' | `secrets/${string}` = 'facts',
 ): FactStore {
   const directory = join(paths.rootDir, 'statelet', folder);
   const file = (key: string) => join(directory, `${component(key, 'pod UID')}.json`);

@@ -4,13 +4,16 @@ import { containerEnvironment } from '../../machines/pod/policy/environment.ts';
 import type { EnvironmentVariable } from '../../machines/pod/policy/expand.ts';
 import { environmentReferences } from '../../machines/pod/policy/object-references.ts';
 import { sortedIPs } from '../../machines/pod/policy/pod-ips.ts';
-import type { ConfigObjects } from './objects/objects.types.ts';
+import { serviceVariables } from '../../machines/pod/policy/service-variables.ts';
+import type { ConfigObjects, NodeServices } from './objects/objects.types.ts';
 
 export interface EnvironmentSources {
   /** The Node's, by resource name. */
   allocatable: Readonly<Record<string, string>>;
   /** Undefined without an API server: no pod may refer to its objects then. */
   objects: Pick<ConfigObjects, 'read'> | undefined;
+  /** Undefined without an API server: there are none then. */
+  services: Pick<NodeServices, 'read'> | undefined;
 }
 
 /**
@@ -18,22 +21,25 @@ export interface EnvironmentSources {
  *
  * @returns a function that rejects with the kubelet's words where an object or a key is missing; they hold no value
  */
-export function environmentReader({ allocatable, objects }: EnvironmentSources) {
+export function environmentReader({ allocatable, objects, services }: EnvironmentSources) {
   return async (
     pod: DesiredPod,
     container: Container,
     { ips, hostIPs }: Pick<CurrentSandbox, 'ips' | 'hostIPs'>,
     signal: AbortSignal,
   ): Promise<EnvironmentVariable[]> => {
+    // As the kubelet does before all else.
+    const seen = (await services?.read(pod, signal)) ?? [];
     const references = environmentReferences(container);
-    const found = await objects?.read(pod.metadata.namespace, references, signal);
+    const { namespace } = pod.metadata;
+    const found = await objects?.read(namespace, references, signal);
     return containerEnvironment(container, {
       pod,
       podIPs: pod.spec.hostNetwork ? hostIPs : sortedIPs(ips, hostIPs[0]),
       hostIPs,
       allocatable,
       objects: found ?? (() => undefined),
-      services: new Map(),
+      services: serviceVariables(seen, { namespace, enableServiceLinks: pod.spec.enableServiceLinks ?? true }),
     });
   };
 }

@@ -39,12 +39,15 @@ async function contentOf(
   signal: AbortSignal,
 ): Promise<{ files: VolumeFile[]; refreshAfterMs: number | undefined }> {
   try {
-    const found = await objects?.read(pod.metadata.namespace, volumeReferences(volume), signal);
-    const issued = await Promise.all(
-      (volume.projected?.sources ?? []).map(async ({ serviceAccountToken }) =>
-        serviceAccountToken ? await tokens?.get(pod, serviceAccountToken, signal) : undefined,
+    // Beside each other: the pod's start waits for both.
+    const [found, issued] = await Promise.all([
+      objects?.read(pod.metadata.namespace, volumeReferences(volume), signal),
+      Promise.all(
+        (volume.projected?.sources ?? []).map(async ({ serviceAccountToken }) =>
+          serviceAccountToken ? await tokens?.get(pod, serviceAccountToken, signal) : undefined,
+        ),
       ),
-    );
+    ]);
     const files = volumeFiles(volume, {
       pod,
       allocatable,

@@ -97,6 +97,26 @@ describeKubectl('pods that use objects of the API', () => {
     expect(await logOf('env')).toMatch(/; 64; 4; 4$/m);
   }, 60_000);
 
+  test('a container is told of the services of its namespace, and of the API server’s own in any case', async () => {
+    const service = (name: string, clusterIP: string) => ({
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name },
+      spec: { clusterIP, ports: [{ port: 80 }] },
+    });
+    await kubectl.create(service('kubernetes', '10.96.0.1'), service('web-front', '10.96.0.20'));
+    const container = sh(`echo "$KUBERNETES_SERVICE_HOST $WEB_FRONT_SERVICE_HOST $WEB_FRONT_PORT"; ${WAITS}`);
+    await daemon.until('containers that start now are told', async () => {
+      await kubectl.run('delete', 'pod', 'links', '--ignore-not-found', '--force');
+      await kubectl.create(bound('links', [container]));
+      await shows('links', '10.96.0.1');
+      return (await logOf('links')).includes('10.96.0.1 10.96.0.20 tcp://10.96.0.20:80');
+    });
+    await kubectl.create(bound('unlinked', [container], { enableServiceLinks: false }));
+    await shows('unlinked', '10.96.0.1');
+    expect((await logOf('unlinked')).trim()).toBe('10.96.0.1');
+  }, 120_000);
+
   test('what is missing is told in the kubelet’s words and holds up no other container, and starts once it is there', async () => {
     const from = { configMapKeyRef: { name: 'late', key: 'K' } };
     await kubectl.create(
@@ -164,18 +184,19 @@ describeKubectl('pods that use objects of the API', () => {
     const keyRef = { name: 'keys', key: 'PASSWORD' };
     const env = [{ name: 'SECRET', valueFrom: { secretKeyRef: keyRef } }];
     const folder = '/var/run/secrets/kubernetes.io/serviceaccount';
-    const script = `echo "run \${#SECRET} $(cut -c1-3 ${folder}/token)"; sleep 2; exit 1`;
+    const script = `echo "run \${#SECRET} $(cut -c1-3 ${folder}/token) $WEB_FRONT_SERVICE_HOST"; sleep 2; exit 1`;
     await kubectl.create(
       bound('crash', [{ ...sh(script), envFrom: [{ configMapRef: { name: 'settings' } }], env }], {
         automountServiceAccountToken: true,
       }),
     );
-    await shows('crash', `run ${PASSWORD.length} eyJ`);
+    await shows('crash', `run ${PASSWORD.length} eyJ 10.96.0.20`);
     const starts = async () => (await daemon.status('crash'))?.containerStatuses?.[0]?.restartCount ?? 0;
     const startsAgain = async () => {
       const before = await starts();
       await daemon.until('it starts again', async () => (await starts()) > before, 60_000);
-      await shows('crash', `run ${PASSWORD.length} eyJ`);
+      const last = async () => (await logOf('crash')).trim().split('\n').at(-1);
+      await daemon.until('it is told all', async () => (await last()) === `run ${PASSWORD.length} eyJ 10.96.0.20`);
     };
     const back = api.faults.add({ username: `system:node:${NODE_NAME}`, drop: 'before' });
     api.cutWatches();

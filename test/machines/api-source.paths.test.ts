@@ -174,6 +174,19 @@ describe('apiSource', () => {
     ]);
   });
 
+  test('what mirror pods say is told when the API is first heard, and never again; no end, no deletion', () => {
+    const mirror = (uid: string, version: string, phase: string, more: object = {}) =>
+      object(uid, version, {
+        metadata: { annotations: { 'kubernetes.io/config.mirror': `hash-${uid}` }, ...more },
+        status: { phase },
+      });
+    const gone = mirror('d', '8', 'Running', { deletionTimestamp: '2026-01-01T00:00:00Z' });
+    const run = following(mirror('m', '6', 'Running'), mirror('f', '7', 'Failed'), gone);
+    expect(sets(run)[0]?.mirrors).toEqual({ 'hash-m': { phase: 'Running' } });
+    run.send(batch(['MODIFIED', mirror('m', '11', 'Pending')], ['ADDED', object('a', '12')]));
+    expect(sets(run).at(-1)).not.toHaveProperty('mirrors');
+  });
+
   test('a watch that ends after it was good is begun again at once, where it ended', () => {
     const run = following();
     run.send(bookmark('20'));

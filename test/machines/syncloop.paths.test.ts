@@ -184,7 +184,7 @@ describe('syncloop', () => {
     run.settle('pod', says({ type: 'pod.status', uid: 'uid-1', status }));
     run.send(set(web));
     run.send(listing());
-    expect(told(run).map(({ type }) => type)).toEqual(['sources.ready', 'pod.wanted', 'pod.wanted']);
+    expect(told(run).map(({ type }) => type)).toEqual(['pod.wanted', 'sources.ready', 'pod.wanted']);
   });
 
   test('a pod whose actor failed stays known as it was, and begins again with the status it had', () => {
@@ -292,8 +292,8 @@ describe('syncloop', () => {
     run.settle('pod', says({ type: 'pod.status', uid: 'uid-1', status }));
     expect(clusterOf(run)).toBeUndefined();
     run.advance(1000);
-    expect(before.map(({ type }) => type)).toEqual(['sources.ready', 'pod.wanted', 'health.changed']);
-    expect(told(run)).toMatchObject([{ type: 'sources.ready' }, { type: 'pod.wanted', status }, health('healthy')]);
+    expect(before.map(({ type }) => type)).toEqual(['pod.wanted', 'sources.ready', 'health.changed']);
+    expect(told(run)).toMatchObject([{ type: 'pod.wanted', status }, { type: 'sources.ready' }, health('healthy')]);
   });
 
   test('what failed shortly before a drain is not started again; without its API server’s side it ends', () => {

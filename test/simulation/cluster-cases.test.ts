@@ -209,6 +209,27 @@ describe('what users do to objects of the node', () => {
     sound(world);
   });
 
+  test('a new agent goes on from what the mirror pod says, though the runtime has lost the record', async () => {
+    const { world, cluster } = makeWorld();
+    world.put('/manifests/a.yaml', pod('a'));
+    world.start();
+    await world.clock.advance(5_000);
+    const before = get(cluster, `a-${NODE}`);
+    world.kill();
+    for (const { id } of [...world.runtime.sandboxes.values()]) world.runtime.removeSandbox(id);
+    world.start();
+    const phases = new Set<string | undefined>();
+    for (let step = 0; step < 1000; step++) {
+      await world.clock.advance(5);
+      phases.add(phase(cluster, `a-${NODE}`));
+    }
+    expect([...phases]).toEqual(['Running']);
+    const after = get(cluster, `a-${NODE}`);
+    expect(after?.metadata?.uid).toBe(before?.metadata?.uid);
+    expect(after?.status?.containerStatuses?.[0]).toMatchObject({ restartCount: 1, ready: true });
+    sound(world);
+  });
+
   test('a Node that is deleted is registered again, with its lease and its mirror pods; a Lease comes back by itself', async () => {
     const { world, cluster } = makeWorld();
     const { server } = cluster;

@@ -58,7 +58,7 @@ function containerStatuses(input: PodStatusInput, initialized: boolean, ended: b
   const shared = { ...input, initialized, readySandboxId: newest?.state === 'ready' ? newest.id : undefined };
   const before = [input.previous, pod.status];
   const find = (list: 'initContainerStatuses' | 'containerStatuses', name: string) =>
-    before.flatMap((status) => status?.[list] ?? []).find((status) => status.name === name);
+    lastKnown(before.flatMap((status) => status?.[list] ?? []).filter((status) => status.name === name));
   const make = (context: ContainerStatusInput, list: 'initContainerStatuses' | 'containerStatuses') =>
     (context.init ? (pod.spec.initContainers ?? []) : pod.spec.containers).map((container) =>
       containerStatus(context, container, find(list, container.name)),
@@ -72,6 +72,15 @@ function containerStatuses(input: PodStatusInput, initialized: boolean, ended: b
     init: init.map((status, index) => (index <= reached || everInitialized ? finalStatus(status) : status)),
     regular: everInitialized ? regular.map(finalStatus) : regular,
   };
+}
+
+/**
+ * What was published last of a container. What the API had may be heard only after a status was made without it: then it
+ * alone knows that the container has run.
+ */
+function lastKnown(statuses: readonly ContainerStatus[]): ContainerStatus | undefined {
+  const last = statuses.find(hasStarted) ?? statuses[0];
+  return last && { ...last, restartCount: Math.max(...statuses.map(({ restartCount }) => restartCount)) };
 }
 
 /** A pod that ended leaves no container but ended; how, is what is known of it, else unknown (B078). */

@@ -6,7 +6,7 @@ import type { ApiPod, PodWatchEvent } from '../api-source.types.ts';
 import type { SourceSet } from '../syncloop.types.ts';
 import { asApiPod } from './api-pod.ts';
 import { fieldProblems, type Plain } from './check-fields.ts';
-import { isForeignCondition } from './merge-status.ts';
+import { isForeignCondition, isTerminal } from './merge-status.ts';
 import { POD } from './supported-fields.ts';
 import { podProblems } from './validate-pod.ts';
 
@@ -68,6 +68,13 @@ export function outcomeOf(set: ApiSet): {
     problems: bad.map(({ namespace, name, message }) => ({ origin: `api ${namespace}/${name}`, message })),
     events: bad.map(({ message, ...pod }) => ({ type: 'Warning', reason: 'FailedValidation', message, pod })),
   };
+}
+
+/** What mirror pods say of static pods, by config.hash; one that tells of an end is no place to go on from. */
+export function mirroredOf(set: ApiSet): Record<string, PodStatus> {
+  const told = ({ api: { mirrorHash, status, deletionTimestamp } }: ApiEntry): [string, PodStatus][] =>
+    mirrorHash !== undefined && status && !deletionTimestamp && !isTerminal(status) ? [[mirrorHash, status]] : [];
+  return Object.fromEntries([...set.values()].flatMap(told));
 }
 
 /** What is to be written and what to be forgotten, so that the pods are kept as they are delivered. */

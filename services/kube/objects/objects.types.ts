@@ -1,5 +1,5 @@
-import type { DesiredPod } from '../../../machines/kubernetes.types.ts';
-import type { ConfigObject, ObjectLookup, ObjectReference } from '../../../machines/pod/objects.types.ts';
+import type { DesiredPod, ObjectMeta } from '../../../machines/kubernetes.types.ts';
+import type { ConfigObject, NodeService, ObjectLookup, ObjectReference } from '../../../machines/pod/objects.types.ts';
 
 export interface ObjectKey extends ObjectReference {
   namespace: string;
@@ -33,3 +33,24 @@ export interface KeptObjects {
 
 /** KubeletConfiguration configMapAndSecretChangeDetectionStrategy. */
 export type ChangeDetection = 'Watch' | 'Cache' | 'Get';
+
+/** A Service on the wire, as far as it is read. */
+export interface ServiceObject {
+  metadata?: ObjectMeta;
+  spec?: { clusterIP?: string; ports?: NodeService['ports'] };
+}
+
+/** The cluster's Services, as far as containers are told of them. */
+export interface NodeServices {
+  /** Keeps for the pod what it may see, until the returned function is called. Never throws. */
+  follow(pod: DesiredPod): () => void;
+  /**
+   * The Services that the pod may see, as they were last seen while the API server is away.
+   *
+   * @throws AgentError in the kubelet's words where none were ever read; a static pod does not wait for them
+   */
+  read(pod: DesiredPod, signal: AbortSignal): Promise<NodeService[]>;
+  /** Forgets what was kept for pods that are not in `keep`. */
+  sweep(keep: ReadonlySet<string>): Promise<void>;
+  close(): void;
+}

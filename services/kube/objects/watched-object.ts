@@ -1,15 +1,10 @@
 import type { ConfigObject } from '../../../machines/pod/objects.types.ts';
 import { AgentError } from '../../../machines/agent-error.types.ts';
-import { longSleep } from '../../timers.ts';
-import type { Kube, WatchEvent } from '../client.ts';
-import { hasReason } from '../errors.ts';
+import type { Kube } from '../client.ts';
 import { listObject } from '../verbs/list-object.ts';
 import { watchObject } from '../verbs/watch-object.ts';
 import type { ObjectKey } from './objects.types.ts';
-
-/** Waits between failures, ms, doubling, up to twice as long by chance (client-go reflector, which begins with 800). */
-const FIRST_RETRY_MS = 200;
-const LAST_RETRY_MS = 30_000;
+import { reflect } from './reflect.ts';
 
 /** What is known of one object. */
 export type Knowledge =
@@ -41,7 +36,6 @@ export function watchOneObject(
   const { signal } = closing;
   const answered = Promise.withResolvers<void>();
   let knowledge: Knowledge = { is: 'unknown' };
-  let version = '';
 
   const learn = (object: ConfigObject | undefined) => {
     const before = knowledge;
@@ -55,39 +49,30 @@ export function watchOneObject(
     knowledge = knowledge.is === 'known' ? { ...knowledge, current: false } : { is: 'unknown', error: failure };
     answered.resolve();
   };
-  const hear = ({ type, object }: WatchEvent<ConfigObject>) => {
-    version = object.metadata?.resourceVersion ?? version;
-    if (type !== 'BOOKMARK') learn(type === 'DELETED' ? undefined : object);
-  };
-  const isFixed = () => knowledge.is === 'known' && knowledge.object?.immutable === true;
-
-  const run = async () => {
-    for (let failures = 0; !signal.aborted && !isFixed();) {
-      const began = performance.now();
-      try {
-        if (version === '') {
-          const { resourceVersion, object } = await listObject(kube, key, signal);
-          learn(object);
-          version = resourceVersion;
-          failures = 0;
-          continue;
-        }
-        await watchObject(kube, key, { resourceVersion: version, random: random() }, hear, signal);
-        // One that is cut at once, again and again, must not be asked for without a pause.
-        failures = performance.now() - began < FIRST_RETRY_MS ? failures + 1 : 0;
-      } catch (error) {
-        if (signal.aborted) return;
-        version = '';
-        failures += 1;
-        if (!hasReason(error, 'Expired')) lose(error);
-      }
-      if (failures > 0) {
-        const wait = Math.min(LAST_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10));
-        await longSleep(wait * (1 + random()), signal);
-      }
-    }
-  };
-  void run();
+  void reflect(
+    {
+      list: async () => {
+        const { resourceVersion, object } = await listObject(kube, key, signal);
+        learn(object);
+        return resourceVersion;
+      },
+      watch: (resourceVersion, heard) =>
+        watchObject(
+          kube,
+          key,
+          { resourceVersion, random: random() },
+          ({ type, object }) => {
+            heard(object.metadata?.resourceVersion ?? resourceVersion);
+            if (type !== 'BOOKMARK') learn(type === 'DELETED' ? undefined : object);
+          },
+          signal,
+        ),
+      lose,
+      isFixed: () => knowledge.is === 'known' && knowledge.object?.immutable === true,
+      random,
+    },
+    signal,
+  );
   return {
     get knowledge() {
       return knowledge;

@@ -3,6 +3,7 @@ const segment = encodeURIComponent;
 
 export const PODS = '/api/v1/pods';
 export const NODES = '/api/v1/nodes';
+export const SERVICES = '/api/v1/services';
 export const podsPath = (namespace: string) => `/api/v1/namespaces/${segment(namespace)}/pods`;
 export const podPath = (namespace: string, name: string) => `${podsPath(namespace)}/${segment(name)}`;
 export const nodePath = (name: string) => `${NODES}/${segment(name)}`;

@@ -55,6 +55,18 @@ describe('phase', () => {
     );
   });
 
+  test('what the API had counts, though it is heard after a status was made without it', () => {
+    const previous = podStatus(statusInput({ observed: observed([]) }));
+    expect(previous.phase).toBe('Pending');
+    const had = podStatus(statusInput({ observed: observed([instance('main', { restartCount: 3 })]) }));
+    const input = statusInput({ observed: observed([]), previous });
+    const heard = podStatus({ ...input, pod: { ...input.pod, status: had } });
+    expect(heard.phase).toBe('Running');
+    expect(main(heard)).toMatchObject({ restartCount: 4, lastState: { terminated: { exitCode: 137 } } });
+    const after = podStatus({ ...input, pod: { ...input.pod, status: had }, previous: heard });
+    expect(main(after)?.restartCount).toBe(4);
+  });
+
   test('a pod that has to go for another bears DisruptionTarget before the five conditions that every pod has', () => {
     const failed = { reason: 'Preempting', message: 'Preempted', disruption: 'Pod was preempted.' };
     const ends = statusInput({ observed: observed([ended('main', 0)]), failed, ...done });

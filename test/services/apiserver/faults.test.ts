@@ -60,6 +60,14 @@ test('faults are switched over HTTP by administrators', async () => {
   expect((await rig.call('admin', 'GET', PODS)).code).toBe(200);
 });
 
+test('the journal is had over HTTP', async () => {
+  await rig.call('admin', 'GET', PODS);
+  const { body } = await rig.call('admin', 'POST', '/control/journal');
+  expect((body as unknown as { journal: object[] }).journal).toContainEqual(
+    expect.objectContaining({ verb: 'list', resource: 'pods', username: 'kubernetes-admin', code: 200 }),
+  );
+});
+
 test("a kubelet's certificate request is approved and signed", async () => {
   const csrs = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
   const pem = execFileSync(

@@ -6,7 +6,7 @@ import type { User } from './users.ts';
 /**
  * Faults over HTTP, for a server that runs as a program. POST bodies are JSON:
  * `/control/fault` (a Fault), `/control/clear`, `/control/cut-watches`, `/control/compact`, `/control/outage` `{ms}`,
- * `/control/skew` `{ms}`, `/control/bind` `{namespace, name, node}`.
+ * `/control/skew` `{ms}`, `/control/bind` `{namespace, name, node}`. `/control/journal` answers `{journal}`.
  */
 export function control(server: ApiServer, user: User, path: string, body: string): object {
   if (!user.groups.includes('system:masters')) throw new ApiError(403, 'Forbidden', 'faults are for system:masters');
@@ -39,8 +39,10 @@ export function control(server: ApiServer, user: User, path: string, body: strin
     case '/control/bind':
       server.bind(input.namespace ?? 'default', input.name ?? '', input.node ?? '');
       break;
+    case '/control/journal':
+      return { journal: server.journal };
     default:
-      throw badRequest(`${path}: one of fault, clear, cut-watches, compact, outage, skew, bind is known`);
+      throw badRequest(`${path}: one of fault, clear, cut-watches, compact, outage, skew, bind, journal is known`);
   }
   return { done: path };
 }

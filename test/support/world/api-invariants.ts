@@ -16,6 +16,8 @@ export class ApiInvariants {
   readonly #world: Witness;
   /** When a dead agent's write was done, by name: the next agent may have looked before that. */
   readonly #posthumous = new Map<string, number>();
+  /** Which life of a static pod its mirror pod told of last. */
+  readonly #lives = new Map<string, number>();
 
   constructor(world: Witness, server: Pick<SimApiServer, 'onWrite' | 'onTwoWriters'>) {
     this.#world = world;
@@ -25,7 +27,10 @@ export class ApiInvariants {
 
   #judge(write: ApiWrite): void {
     const { resource, verb, error, posthumous, target, body, before } = write;
-    if (posthumous) return void this.#posthumous.set(target.name, this.#world.clock.elapsed);
+    if (posthumous) {
+      if (!error && resource.startsWith('pods')) this.#posthumous.set(target.name, this.#world.clock.elapsed);
+      return;
+    }
     if (error) return this.#judgeRefusal(write);
     if (resource === 'pods/status') this.#judgeStatus(write);
     if (resource === 'pods' && verb === 'delete' && before) {
@@ -68,6 +73,8 @@ export class ApiInvariants {
     const uid = before?.metadata.annotations?.[MIRROR] ?? before?.metadata.uid ?? '';
     const [was, is] = [before, after].map((object) => (object as unknown as Pod | undefined)?.status);
     const sinceDeath = this.#world.clock.elapsed - (this.#posthumous.get(target.name) ?? -Infinity);
+    // The first write of the next agent alone may know nothing of it: its answer tells.
+    this.#posthumous.delete(target.name);
     if (sinceDeath < UNHEARD) return;
     // A manifest with a UID of its own may become quite another pod behind one mirror pod.
     if (!was || !is || uid.startsWith('uid-')) return;
@@ -75,10 +82,12 @@ export class ApiInvariants {
     const what = `status of ${target.name} (${uid})`;
     if (isTerminal(was.phase) && is.phase !== was.phase)
       this.#breach(`${what}: phase went from ${was.phase} to ${is.phase}`);
-    // In a new sandbox its init containers run again. A new agent knows a static pod from the runtime alone.
-    const isStatic = before?.metadata.annotations?.[MIRROR] !== undefined;
+    const life = this.#world.invariants.lives(uid);
+    const isSameLife = life === (this.#lives.get(uid) ?? 0);
+    this.#lives.set(uid, life);
+    // In a new sandbox its init containers run again.
     const initialized = is.conditions?.find(({ type }) => type === 'Initialized')?.status;
-    if (was.phase === 'Running' && is.phase === 'Pending' && initialized === 'True' && !isStatic)
+    if (was.phase === 'Running' && is.phase === 'Pending' && initialized === 'True' && isSameLife)
       this.#breach(`${what}: phase went from Running to Pending`);
     if ((was.observedGeneration ?? 0) > (is.observedGeneration ?? 0))
       this.#breach(`${what}: observedGeneration went back`);

@@ -23,6 +23,8 @@ export class Invariants {
   readonly #phases = new Map<string, string>();
   /** Pods that ended, since this agent started. */
   readonly #finished = new Set<string>();
+  /** How often every trace of a pod was removed. */
+  readonly #lives = new Map<string, number>();
   /** When a dead agent's last call started a container, by id: the next agent stops what is too many once it sees it. */
   readonly #posthumous = new Map<string, number>();
 
@@ -72,9 +74,15 @@ export class Invariants {
 
   /** Every trace of the pod was removed: if its manifest comes again, its life begins anew. */
   gone(uid: string): void {
+    this.#lives.set(uid, this.lives(uid) + 1);
     this.#phases.delete(uid);
     this.#finished.delete(uid);
     for (const key of [...this.#attempts.keys()]) if (key.startsWith(`${uid}/`)) this.#attempts.delete(key);
+  }
+
+  /** How many lives of the pod are over: what a mirror pod says of one does not hold of the next. */
+  lives(uid: string): number {
+    return this.#lives.get(uid) ?? 0;
   }
 
   /** Containers that started without anybody being told: nobody can have stopped them first. */
