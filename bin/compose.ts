@@ -26,6 +26,7 @@ import type { LoadedConfig } from './config/load-config.ts';
 import { liveAgent } from './live.ts';
 import { createLogger } from './logger.ts';
 import { agentMachine } from './machine.ts';
+import { podObjects } from './pod-objects.ts';
 import { makeRootDir } from './root-dir.ts';
 import { listenForSignals } from './signals.ts';
 import { cgroupSettings, configSettings, hostPaths, podSources, pullSettings, syncloopSettings } from './settings.ts';
@@ -66,6 +67,8 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
   const ofNode = nodeSettings(loaded, nodeName);
   const readHost = hostFactsReader({ rootDir: paths.rootDir, nodeName, nodeIPs: ofNode.nodeIPs });
   const kube = await apiServer(loaded);
+  const view = nodeView(nodeName, { host: await hostWithoutAddresses(paths) }, ofNode, loaded);
+  const settings = { ...syncloopSettings(loaded, node), cluster: kube && { node: ofNode, drainMs: SETTLE_MS } };
   const facts = podFacts(createFactStore(paths, log), log);
   const record = (event: RecordedEvent) => {
     const { type, reason, message, pod, fieldPath } = event;
@@ -88,10 +91,9 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
     recordEnd: facts.recordEnd,
     recordStop: facts.recordStop,
     manifestHeaders: config.staticPodURLHeader ?? {},
-    keptManifests: createFactStore(paths, log, 'manifests'),
     settleMs: SETTLE_MS,
     readHost,
-    cluster: kube && { kube, keptPods: createFactStore(paths, log, 'pods'), random: Math.random },
+    ...(await podObjects(loaded, kube, { paths, host, view, log })),
   });
   const seen = liveAgent(now, log);
   const agent = createActor(machine, {
@@ -103,15 +105,15 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
       nodeName,
       ...(await facts.load()),
       sources: podSources(loaded),
-      node: nodeView(nodeName, { host: await hostWithoutAddresses(paths) }, ofNode, loaded),
-      settings: { ...syncloopSettings(loaded, node), cluster: kube && { node: ofNode, drainMs: SETTLE_MS } },
+      node: view,
+      settings,
     },
   });
   agent.on('event.happened', ({ event }) => record(event));
   const over = Promise.withResolvers<void>();
   agent.subscribe({ complete: over.resolve, error: over.reject });
 
-  const servers = await showAgent(loaded, agentView(agent, seen.live), log, {
+  const servers = await showAgent(loaded, agentView(agent, seen.live, now), log, {
     agent,
     live: seen.live,
     nodeName,

@@ -7,7 +7,10 @@ import { runtimeHealthMachine } from '../machines/node/runtime-health.machine.ts
 import { containerMachine } from '../machines/pod/container.machine.ts';
 import { imagePullMachine } from '../machines/pod/image-pull.machine.ts';
 import { podMachine } from '../machines/pod/pod.machine.ts';
-import type { PodSlots } from '../machines/pod/pod.types.ts';
+import type { FollowObjectsInput, PodSlots } from '../machines/pod/pod.types.ts';
+import { volumeMachine } from '../machines/pod/volume.machine.ts';
+import type { VolumeSlots } from '../machines/pod/volume.types.ts';
+import type { WatchSlot } from '../machines/slot.types.ts';
 import { apiSourceMachine } from '../machines/syncloop/api-source.machine.ts';
 import { clusterMachine } from '../machines/syncloop/cluster.machine.ts';
 import { eventRecorderMachine } from '../machines/syncloop/event-recorder.machine.ts';
@@ -46,6 +49,9 @@ export interface MachineServices extends CriServices {
   keptManifests: FactStore;
   /** Longest wait for calls in flight at a drain, ms. */
   settleMs: number;
+  volumes: VolumeSlots & { followObjects: WatchSlot<FollowObjectsInput> };
+  /** Forgets what was kept of the API for pods that are not in `keep`. */
+  sweepKept: (keep: ReadonlySet<string>) => Promise<void>;
   readHost: (signal?: AbortSignal) => Promise<HostFacts>;
   /** Undefined without an API server. */
   cluster?: ClusterServices;
@@ -60,8 +66,11 @@ export interface ClusterServices {
 /** The API server's side with its slots filled. */
 function clusterActor({ cri, readHost }: MachineServices, { kube, keptPods, random }: ClusterServices) {
   const ofNode = { ...nodeSlots(kube), ...nodeFactSlots(cri, readHost) };
-  const { createNode, getNode, patchNode, patchNodeStatus, readNodeFacts, getLease, createLease, updateLease } = ofNode;
-  const nodeStatus = nodeStatusMachine.provide({ actors: { readNodeFacts, getNode, patchNodeStatus } });
+  const { createNode, getNode, patchNode, readNodeFacts, getLease, createLease, updateLease } = ofNode;
+  const { patchNodeStatus, updateRuntimeConfig } = ofNode;
+  const nodeStatus = nodeStatusMachine.provide({
+    actors: { readNodeFacts, getNode, patchNodeStatus, updateRuntimeConfig },
+  });
   const lease = leaseMachine.provide({ actors: { getLease, createLease, updateLease } });
   const podWriter = podWriterMachine.provide({ actors: podWriterSlots(kube) });
   return clusterMachine.provide({
@@ -79,7 +88,12 @@ export function agentMachine(services: MachineServices) {
   const { cri, observer, now } = services;
   const imagePull = imagePullMachine.provide({ actors: imagePullSlots(services, services.pulls) });
   const container = containerMachine.provide({ actors: { ...containerSlots(services), imagePull } });
-  const pod = podMachine.provide({ actors: { ...podSlots(services), recordEnd: services.recordEnd, container } });
+  const { mountVolume, followObjects } = services.volumes;
+  const volume = volumeMachine.provide({ actors: { mountVolume } });
+  const { recordEnd } = services;
+  const pod = podMachine.provide({
+    actors: { ...podSlots(services), recordEnd, followObjects, container, volume },
+  });
   const { listRuntime, observePod } = plegSlots(services);
   const inspection = inspectionMachine.provide({ actors: { observePod } });
   const watch = watchRuntime(cri, observer, now);
@@ -96,7 +110,9 @@ export function agentMachine(services: MachineServices) {
         actors: podSourceSlots({ headers: services.manifestHeaders, kept: services.keptManifests }),
       }),
       runtimeHealth: runtimeHealthMachine.provide({ actors: runtimeHealthSlots(services) }),
-      housekeeping: housekeepingMachine.provide({ actors: housekeepingSlots(services) }),
+      housekeeping: housekeepingMachine.provide({
+        actors: housekeepingSlots(services, services.sweepKept),
+      }),
       logRotation: logRotationMachine.provide({ actors: logRotationSlots(services) }),
     },
   });

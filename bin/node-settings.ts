@@ -28,11 +28,13 @@ function kubeletVersion(): string {
  */
 export async function apiServer({ config, flags }: LoadedConfig): Promise<Kube | undefined> {
   if (!flags.kubeconfig) return undefined;
-  const { kubeAPIQPS: qps, kubeAPIBurst: burst, eventRecordQPS, eventBurst } = config;
-  return connectKube(await loadKubeconfig(flags.kubeconfig), {
+  const { kubeAPIQPS: qps, kubeAPIBurst: burst, eventRecordQPS, eventBurst, nodeLeaseDurationSeconds } = config;
+  return connectKube(await loadKubeconfig(flags.kubeconfig, process.env), {
     qps,
     burst,
     events: { qps: eventRecordQPS, burst: eventBurst },
+    // cmd/kubelet/app/server.go: the heartbeat client's timeout.
+    heartbeatMs: Math.min(durationMs(config.nodeStatusUpdateFrequency), nodeLeaseDurationSeconds * 1000),
     userAgent: `statelet/${kubeletVersion()}`,
   });
 }

@@ -6,6 +6,7 @@ import type { PullSettings } from '../services/cri/image-turns.ts';
 import type { ConfigSettings } from '../services/cri/configs.ts';
 import type { CgroupSettings, HostPaths } from '../services/host/host.types.ts';
 import type { NodeInfo } from '../services/host/node-info.ts';
+import type { ChangeDetection } from '../services/kube/objects/objects.types.ts';
 import { durationMs } from './config/duration.ts';
 import type { LoadedConfig } from './config/load-config.ts';
 
@@ -86,6 +87,22 @@ export function podSources({ config, flags }: LoadedConfig): SourceSettings[] {
   return sources;
 }
 
+/** How changes of ConfigMaps and Secrets are found; the API's default is a watch. */
+export function changeDetection({
+  configMapAndSecretChangeDetectionStrategy: strategy,
+}: LoadedConfig['config']): ChangeDetection {
+  return strategy === 'Get' || strategy === 'Cache' ? strategy : 'Watch';
+}
+
+/** The node's addresses until its Node object tells them: those of --node-ip, where `::` and `0.0.0.0` only prefer a family. */
+export function hostIPs(nodeIp: string, found: readonly string[]): string[] {
+  const given = nodeIp.split(',').map((ip) => ip.trim());
+  const explicit = given.filter((ip) => ip !== '' && ip !== '::' && ip !== '0.0.0.0');
+  if (explicit.length > 0) return explicit;
+  const isV6 = (ip: string) => Number(ip.includes(':'));
+  return given.includes('::') ? found.toSorted((a, b) => isV6(b) - isV6(a)) : [...found];
+}
+
 /** Periods are the kubelet's (test/facts/constants.tsv). */
 export function syncloopSettings(loaded: LoadedConfig, node: NodeInfo): SyncloopSettings {
   const { initialMs, maxMs } = crashBackoff(loaded);
@@ -95,8 +112,10 @@ export function syncloopSettings(loaded: LoadedConfig, node: NodeInfo): Syncloop
       backoffMaxMs: maxMs,
       retryMs: 1_000,
       podRetryMs: 10_000,
-      hostIPs: loaded.flags.nodeIp ? loaded.flags.nodeIp.split(',') : node.hostIPs,
+      hostIPs: hostIPs(loaded.flags.nodeIp, node.hostIPs),
       runtimeName: '',
+      // Without a watch a volume is as new as the kubelet's pods' own period makes it.
+      ...(changeDetection(loaded.config) !== 'Watch' && { refreshPeriodMs: durationMs(loaded.config.syncFrequency) }),
     },
     pleg: { listPeriodMs: 1_000, auditPeriodMs: 300_000 },
     healthPeriodMs: 5_000,

@@ -13,6 +13,8 @@ export interface ObservedSandbox {
   network: 'pod' | 'node';
   /** Pod IPs, primary first; empty for hostNetwork and for a sandbox that is not ready. */
   ips: string[];
+  /** `kubernetes.io/config.source` annotation: where the pod came from. */
+  source?: string;
   at: number;
 }
 

@@ -69,7 +69,7 @@ export async function cliPages(): Promise<Map<string, string>> {
     `# Command line
 
 Exit codes: 0 done, 1 the configuration or the agent has a problem (said on standard error, naming file, field and what is
-accepted), 2 the command itself is wrong.
+accepted), 2 the command itself is wrong. A wrong flag of \`run\` or \`config\` is 1 too, as it is the kubelet's.
 
 ${commands()}
 

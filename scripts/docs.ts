@@ -141,18 +141,26 @@ function page(chart: Chart): string {
   ].join('\n');
 }
 
-/** Events, guards, effects and delays by name, with the states where they count. */
+/** Events, guards, effects and delays by name, what they mean, and the states where they count. */
 function namesOf(chart: Chart): string[] {
-  const { states, edges, delays } = chart;
-  const section = (title: string, head: string, names: string[], where: (name: string) => string[], more?: string) =>
+  const { states, edges, delays, words } = chart;
+  const section = (
+    title: string,
+    head: string,
+    names: string[],
+    where: (name: string) => string[],
+    means?: Readonly<Record<string, string>>,
+    more?: string,
+  ) =>
     names.length
       ? [
           `## ${title}`,
           '',
           ...table(
-            [head, ...(more ? [more] : []), 'in'],
+            [head, ...(means ? ['in words'] : []), ...(more ? [more] : []), 'in'],
             [...new Set(names)].map((name) => [
               code(name),
+              ...(means ? [means[name] ?? ''] : []),
               ...(more ? [lengthOf(delays[name])] : []),
               places(where(name)),
             ]),
@@ -167,12 +175,14 @@ function namesOf(chart: Chart): string[] {
       'event',
       edges.filter((e) => e.kind === 'on').map((e) => e.what),
       (name) => from((e) => e.kind === 'on' && e.what === name),
+      words?.events,
     ),
     ...section(
       'Guards',
       'guard',
       edges.flatMap((e) => e.guard ?? []),
       (name) => from((e) => e.guard === name),
+      words?.guards,
     ),
     ...section(
       'Effects',
@@ -185,6 +195,7 @@ function namesOf(chart: Chart): string[] {
       'delay',
       Object.keys(delays),
       (name) => from((e) => e.kind === 'after' && e.what === name),
+      words?.delays,
       'length',
     ),
   ];

@@ -13,6 +13,8 @@ const ACTING_FIELDS: ReadonlySet<string> = new Set([
   'staticPodURL',
   'staticPodURLHeader',
   'fileCheckFrequency',
+  'configMapAndSecretChangeDetectionStrategy',
+  'syncFrequency',
   'httpCheckFrequency',
   'podLogsDir',
   'containerLogMaxSize',

@@ -4,6 +4,7 @@ import { originOf, shownOrigin, type Origins } from './merge.ts';
 /** Fields that act on a part of what they are for. */
 const PARTS: ReadonlyMap<string, string> = new Map([
   ['evictionHard', "the node's allocatable resources only; nothing is evicted yet"],
+  ['syncFrequency', 'volumes of ConfigMaps and Secrets where no watch tells of changes'],
 ]);
 
 /** What of a field acts, where it is not the whole; undefined elsewhere. */

@@ -44,7 +44,7 @@ export function readDocument(file: string, bytes: Uint8Array): ReadDocument {
   if (!('length' in documents) || !documents.length) return fail(`has nothing but comments in it: ${expected}`);
   const filled = documents.filter((d) => d.contents !== null && !(isScalar(d.contents) && d.contents.value === null));
   const broken = documents.flatMap((d) => d.errors)[0];
-  if (broken) fail(`is not YAML: ${broken.message.split('\n')[0]}`);
+  if (broken) fail(`is not YAML: ${broken.message.split('\n')[0]?.replace(/:$/, '')}`);
   const [first, ...rest] = filled;
   if (!first) return fail(`has nothing but comments in it: ${expected}`);
   const document = toJson(() => first.toJS({ maxAliasCount: 100 }) as Json) ?? fail('has too many or circular aliases');

@@ -1,4 +1,4 @@
-import { assign, setup } from 'xstate';
+import { assign, enqueueActions, setup } from 'xstate';
 import { AgentError } from '../agent-error.types.ts';
 import type { Node, NodeStatus } from '../kubernetes.types.ts';
 import { happened } from '../notify.ts';
@@ -24,6 +24,8 @@ interface NodeStatusContext extends NodeStatusInput {
   isDue: boolean;
   /** The Node is to be looked at. */
   isLookDue: boolean;
+  /** The pod addresses that the runtime took; those that it was told in this period; those that it does not take. */
+  podCIDR: { taken?: string; tried?: string; refused?: string };
   failures: number;
 }
 
@@ -36,15 +38,23 @@ const slots: NodeStatusSlots = {
   readNodeFacts: slot('readNodeFacts'),
   getNode: slot('getNode'),
   patchNodeStatus: slot('patchNodeStatus'),
+  updateRuntimeConfig: slot('updateRuntimeConfig'),
 };
 
-const outputOf = ({ event }: { event: { output: Node } }) => event.output;
-const seen = [
-  { type: 'tellSeen', params: outputOf },
-  { type: 'see', params: outputOf },
-] as const;
+type Answer = { context: NodeStatusContext; event: { output: Node } };
+/** The answer of a look shows what an earlier `node.look` asked for; that of a write may be older than the question. */
+const seen = (isLook: boolean) =>
+  [
+    {
+      type: 'tellSeen',
+      params: ({ context, event }: Answer) => ({ node: event.output, looked: isLook && !context.isLookDue }),
+    },
+    { type: 'see', params: ({ event }: Answer) => event.output },
+  ] as const;
 const told = withError('tellFailure');
 const whenAbsent = withError('isNotFound');
+/** As UpdateRuntimeConfig has it (kubelet_network.go:updatePodCIDR); undefined where nobody gives this node addresses. */
+const podCIDROf = ({ spec }: Node) => spec?.podCIDRs?.join(',') || spec?.podCIDR || undefined;
 const isCordoned = (node: Node) => node.spec?.unschedulable === true;
 
 /**
@@ -62,6 +72,10 @@ export const nodeStatusMachine = setup({
     hasPatch: ({ context }) => context.plan?.patch !== undefined,
     isDue: ({ context }) => context.isDue,
     isLookDue: ({ context }) => context.isLookDue,
+    hasNewPodCIDR: ({ context: { node, podCIDR } }) => {
+      const wanted = podCIDROf(node);
+      return wanted !== undefined && wanted !== podCIDR.taken && wanted !== podCIDR.tried;
+    },
     isNotFound: (_, error: unknown) => AgentError.from(error, 'node').reason === 'NotFound',
   },
   actions: {
@@ -84,9 +98,9 @@ export const nodeStatusMachine = setup({
       facts: { host, runtime },
       imagesAt: runtime?.images ? context.env.elapsed() + IMAGES_PERIOD : context.imagesAt,
     })),
-    tellSeen: ({ context: { node: before, nodeName, parent } }, node: Node) => {
+    tellSeen: ({ context: { node: before, nodeName, parent } }, { node, looked }: { node: Node; looked: boolean }) => {
       if (isCordoned(node) !== isCordoned(before)) happened(parent, schedulableEvent(nodeName, isCordoned(node)));
-      const report: NodeSeen = { type: 'node.seen', node };
+      const report: NodeSeen = { type: 'node.seen', node, looked };
       parent.send(report);
     },
     see: assign((_, node: Node) => ({ node, failures: 0 })),
@@ -98,6 +112,17 @@ export const nodeStatusMachine = setup({
       refused: plan && nodeStatusPatch(written, plan.status),
       reportAt: nextReportAt(env.elapsed(), settings.reportFrequencyMs, plan?.changes === true, env.random()),
     })),
+    takePodCIDR: assign(({ context: { node } }) => ({ podCIDR: { taken: podCIDROf(node) } })),
+    /** The first refusal of these addresses is told. */
+    refusePodCIDR: enqueueActions(({ context: { node, podCIDR, parent }, enqueue }, error: unknown) => {
+      const refused = podCIDROf(node);
+      const { message } = AgentError.from(error, 'update runtime config');
+      const says = `the runtime does not take the pod CIDR ${refused}, which is tried again: ${message}`;
+      if (podCIDR.refused !== refused)
+        enqueue(() => happened(parent, { type: 'Warning', reason: 'PodCIDRNotUpdated', message: says }));
+      enqueue.assign({ podCIDR: { ...podCIDR, tried: refused, refused } });
+    }),
+    tryPodCIDRAgain: assign(({ context: { podCIDR } }) => ({ podCIDR: { ...podCIDR, tried: undefined } })),
     tellFailure: ({ context }, error: unknown) => {
       const says = `status of node ${context.nodeName} cannot be updated`;
       tellLasting(context, { reason: 'NodeStatusNotUpdated', says, op: 'node status', error });
@@ -115,6 +140,7 @@ export const nodeStatusMachine = setup({
     imagesAt: input.facts.runtime?.images ? input.env.elapsed() + IMAGES_PERIOD : 0,
     isDue: false,
     isLookDue: false,
+    podCIDR: {},
     failures: 0,
   }),
   initial: 'deciding',
@@ -139,7 +165,7 @@ export const nodeStatusMachine = setup({
         }),
         onDone: {
           target: 'waiting',
-          actions: ['tellChanges', { type: 'noteWritten', params: ({ event }) => event.output.status }, ...seen],
+          actions: ['tellChanges', { type: 'noteWritten', params: ({ event }) => event.output.status }, ...seen(false)],
         },
         onError: [
           { guard: whenAbsent, target: 'absent' },
@@ -152,8 +178,18 @@ export const nodeStatusMachine = setup({
       always: [
         { guard: 'isDue', target: 'deciding' },
         { guard: 'isLookDue', target: 'gettingNode' },
+        { guard: 'hasNewPodCIDR', target: 'updatingRuntimeConfig' },
       ],
-      after: { period: 'readingFacts' },
+      after: { period: { target: 'readingFacts', actions: 'tryPodCIDRAgain' } },
+    },
+    updatingRuntimeConfig: {
+      description: 'Tells the runtime which addresses the cluster has given to the pods of this node.',
+      invoke: {
+        src: 'updateRuntimeConfig',
+        input: ({ context: { node } }) => ({ podCIDR: podCIDROf(node) ?? '' }),
+        onDone: { target: 'waiting', actions: 'takePodCIDR' },
+        onError: { target: 'waiting', actions: withError('refusePodCIDR') },
+      },
     },
     readingFacts: {
       description: 'Reads what host and runtime say now.',
@@ -170,7 +206,7 @@ export const nodeStatusMachine = setup({
       invoke: {
         src: 'getNode',
         input: ({ context: { nodeName } }) => ({ nodeName }),
-        onDone: { target: 'deciding', actions: [...seen] },
+        onDone: { target: 'deciding', actions: [...seen(true)] },
         onError: [
           { guard: whenAbsent, target: 'absent' },
           { target: 'waitingToRetry', actions: [told, 'fail'] },

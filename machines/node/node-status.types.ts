@@ -24,9 +24,13 @@ export type NodeStatusRequest =
 export interface NodeSeen {
   type: 'node.seen';
   node: Node;
+  /** By a look that began after the last `node.look` came. */
+  looked: boolean;
 }
 
 export interface NodeStatusSlots extends Pick<NodeSlots, 'readNodeFacts' | 'getNode'> {
   /** Strategic merge patch of the status subresource. */
   patchNodeStatus: Slot<{ nodeName: string; patch: NodePatch }, Node>;
+  /** Tells the runtime the addresses of pods on this node, for its network's configuration. Idempotent. */
+  updateRuntimeConfig: Slot<{ podCIDR: string }, void>;
 }

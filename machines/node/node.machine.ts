@@ -1,5 +1,6 @@
 import { withError } from '../with-error.ts';
 import { existing, nodeSetup, statusInput, take, told, wantedNode } from './node.setup.ts';
+import { nodeWords } from './words.ts';
 
 /**
  * The Node object from its registration on (kubelet_node_status.go:registerWithAPIServer). A Node that is deleted under a
@@ -7,6 +8,7 @@ import { existing, nodeSetup, statusInput, take, told, wantedNode } from './node
  */
 export const nodeMachine = nodeSetup.createMachine({
   id: 'node',
+  meta: nodeWords,
   description: 'The Node object: registered, kept true, and registered anew where it was deleted.',
   context: ({ input }) => ({
     ...input,
@@ -18,6 +20,7 @@ export const nodeMachine = nodeSetup.createMachine({
       shuttingDown: false,
     },
     found: false,
+    lookAsked: false,
     toldAbsent: false,
     failures: 0,
   }),
@@ -29,7 +32,7 @@ export const nodeMachine = nodeSetup.createMachine({
     'node.shutdown': { actions: ['takeSituation', 'passSituation'] },
     'node.shutdownCancelled': { actions: ['takeSituation', 'passSituation'] },
     'pods.changed': { actions: 'passImages' },
-    'node.look': { actions: 'passLook' },
+    'node.look': { actions: ['askLook', 'passLook'] },
     'event.happened': { actions: 'passUp' },
   },
   states: {
@@ -103,6 +106,7 @@ export const nodeMachine = nodeSetup.createMachine({
           },
         },
         waitingToRetry: {
+          meta: { holdsBack: true },
           description: 'The node is not registered yet; waits before the next try.',
           after: { retry: 'readingFacts' },
         },
@@ -127,7 +131,8 @@ export const nodeMachine = nodeSetup.createMachine({
           { guard: 'isAnotherNode', target: 'registering' },
           {
             actions: [
-              { type: 'tellSeen', params: ({ event }) => event.node },
+              { type: 'tellSeen', params: ({ event }) => event },
+              { type: 'noteLooked', params: ({ event }) => event },
               { type: 'take', params: ({ event }) => event.node },
             ],
           },
@@ -140,6 +145,7 @@ export const nodeMachine = nodeSetup.createMachine({
       initial: 'notReady',
       states: {
         notReady: {
+          meta: { holdsBack: true },
           description: 'The API server has it that the node is not ready, or does not know yet.',
           always: [
             { guard: 'isShuttingDown', target: 'shuttingDown' },
@@ -155,6 +161,7 @@ export const nodeMachine = nodeSetup.createMachine({
           ],
         },
         shuttingDown: {
+          meta: { holdsBack: true },
           description: 'The host shuts down: lease and status go on, and the node is not ready whatever else holds.',
           initial: 'ready',
           always: { guard: 'isCancelled', target: 'notReady' },

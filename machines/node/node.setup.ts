@@ -36,6 +36,8 @@ interface NodeContext extends NodeInput {
   found: boolean;
   /** What the Node that was found lacks. */
   patch?: NodePatch;
+  /** The parent wants to hear of the Node afresh. */
+  lookAsked: boolean;
   /** The parent was told that there is no Node. */
   toldAbsent: boolean;
   /** Tries in a row that did not register the node. */
@@ -119,6 +121,7 @@ export const nodeSetup = setup({
       if (event.type === 'event.happened') context.parent.send(event);
     },
     passImages: ({ self }) => tellStatus(self, { type: 'images.changed' }),
+    askLook: assign({ lookAsked: true }),
     passLook: ({ self }) => tellStatus(self, { type: 'node.look' }),
     tellStarting: ({ context }) =>
       happened(context.parent, { type: 'Normal', reason: 'Starting', message: 'Starting kubelet.' }),
@@ -129,17 +132,20 @@ export const nodeSetup = setup({
       found: true,
       patch: reconcileNode(node, wantedNode(context)),
     })),
-    beginRegistered: assign({ failures: 0, toldAbsent: false, patch: undefined }),
+    beginRegistered: assign({ failures: 0, toldAbsent: false, lookAsked: false, patch: undefined }),
     beginRegistering: assign({ node: undefined, found: false }),
     tellCreated: ({ context: { parent, nodeName } }, { status }: Node) => {
       for (const event of status ? nodeEvents(nodeName, undefined, status) : []) happened(parent, event);
     },
     tellKnown: ({ context: { parent, node } }) => {
-      if (node) tell(parent, { type: 'node.known', uid: node.metadata?.uid ?? '', node });
+      if (node) tell(parent, { type: 'node.known', uid: node.metadata?.uid ?? '', node, looked: true });
     },
-    tellSeen: ({ context: { parent, node: before } }, node: Node) => {
-      if (!sameNode(before, node)) tell(parent, { type: 'node.known', uid: node.metadata?.uid ?? '', node });
+    tellSeen: ({ context: { parent, node: before, lookAsked } }, { node, looked }: NodeSeen) => {
+      const isAnswer = lookAsked && looked;
+      if (!isAnswer && sameNode(before, node)) return;
+      tell(parent, { type: 'node.known', uid: node.metadata?.uid ?? '', node, ...(isAnswer && { looked: true }) });
     },
+    noteLooked: assign(({ context: { lookAsked } }, { looked }: NodeSeen) => ({ lookAsked: lookAsked && !looked })),
     tellAbsent: ({ context: { parent, toldAbsent } }) => {
       if (!toldAbsent) tell(parent, { type: 'node.absent' });
     },

@@ -121,10 +121,20 @@ export type NodeRequest =
   | { type: 'node.shutdown' }
   | { type: 'node.shutdownCancelled' };
 
+export interface NodeKnown {
+  uid: string;
+  node: Node;
+  /** By a look that began after the last `node.look` came, or by a registration. */
+  looked?: true;
+}
+
 /** node → parent. */
 export type NodeReport =
-  /** The Node object: first when it is registered, then whenever more than heartbeats, images or conditions changed. */
-  | { type: 'node.known'; uid: string; node: Node }
+  /**
+   * The Node object: first when it is registered, then whenever more than heartbeats, images or conditions changed, and in
+   * answer to `node.look`.
+   */
+  | ({ type: 'node.known' } & NodeKnown)
   /** There is no Node object. */
   | { type: 'node.absent' }
   | EventHappened;

@@ -4,6 +4,7 @@ import { AgentError } from '../agent-error.types.ts';
 import { happened } from '../notify.ts';
 import { slot } from '../slot.types.ts';
 import type { HealthReport, RuntimeHealthSlots } from '../syncloop/syncloop.types.ts';
+import { runtimeHealthWords } from './words.ts';
 
 export interface RuntimeHealthInput {
   env: AgentEnv;
@@ -89,6 +90,7 @@ export const runtimeHealthMachine = setup({
   },
 }).createMachine({
   id: 'runtimeHealth',
+  meta: runtimeHealthWords,
   description: 'Whether the container runtime answers, is ready, and has a pod network.',
   context: ({ input }) => ({ ...input, message: '' }),
   type: 'parallel',
@@ -146,6 +148,7 @@ export const runtimeHealthMachine = setup({
           ],
         },
         networkNotReady: {
+          meta: { holdsBack: true },
           description: 'The runtime is ready and the pod network is not: only pods of the host network can start.',
           entry: [{ type: 'report', params: 'networkNotReady' }, 'tellNoNetwork'],
           always: [
@@ -154,6 +157,7 @@ export const runtimeHealthMachine = setup({
           ],
         },
         unhealthy: {
+          meta: { holdsBack: true },
           description: 'The runtime does not answer or says that it is not ready; the syncloop pauses.',
           entry: [{ type: 'report', params: 'unhealthy' }, 'lose', 'tellLost'],
           exit: 'tellBack',

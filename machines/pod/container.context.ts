@@ -82,6 +82,14 @@ export function afterFailure(context: ContainerContext, nameReserved: boolean): 
   };
 }
 
+/** Wait before a configuration that could not be made is tried again, ms (pod_workers.go: backOffPeriod). */
+const CONFIG_RETRY = 10_000;
+
+/** Nothing was asked of the runtime, so no number was taken and no crash is counted. */
+export function afterConfigError({ env }: ContainerContext): Partial<ContainerContext> {
+  return { retry: { failedAt: env.elapsed(), delayMs: CONFIG_RETRY } };
+}
+
 /** The newest end is about to be succeeded: it counts once. */
 export function afterServing(context: ContainerContext): Partial<ContainerContext> {
   const crash = unservedCrash(context);

@@ -3,6 +3,7 @@ import { initialContext, keptStopOf } from './container.context.ts';
 import { containerSetup, failedWith, fieldPath } from './container.setup.ts';
 import { nextAttempt } from './policy/container-view.ts';
 import { imagePullPolicy } from './policy/image-policy.ts';
+import { containerWords } from './words.ts';
 
 const created = {
   type: 'record',
@@ -27,6 +28,7 @@ const lookFailed = {
  */
 export const containerMachine = containerSetup.createMachine({
   id: 'container',
+  meta: containerWords,
   description:
     'One container of a pod: has an instance of it running, leaves it, or stops it, as the plan of its pod says.',
   context: ({ input }) => initialContext(input),
@@ -183,7 +185,10 @@ export const containerMachine = containerSetup.createMachine({
     waitingToRetry: {
       description: 'A create or start failed; the next attempt follows after a back-off.',
       tags: 'stopped',
-      on: { 'container.desired': { target: 'deciding', actions: 'learn' } },
+      on: {
+        'container.desired': { target: 'deciding', actions: 'learn' },
+        'objects.changed': { guard: 'lacksConfig', target: 'deciding', actions: 'retryNow' },
+      },
       after: {
         reason: { guard: 'backsOff', target: 'deciding', actions: 'backOff' },
         retry: { target: 'deciding', actions: 'retryNow' },

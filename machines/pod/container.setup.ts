@@ -5,6 +5,7 @@ import { happened } from '../notify.ts';
 import type { ObservedContainer } from '../runtime.types.ts';
 import { slot } from '../slot.types.ts';
 import {
+  afterConfigError,
   afterFailure,
   afterPush,
   afterServing,
@@ -33,9 +34,10 @@ const slots: ContainerSlots = {
   removeContainer: slot('removeContainer'),
 };
 
+const CONFIG_ERROR = 'CreateContainerConfigError';
 /** Waiting reasons that a service may name; any other reason becomes the one of the step that failed. */
 const WAITING_REASONS = [
-  'CreateContainerConfigError',
+  CONFIG_ERROR,
   'CreateContainerError',
   'PreCreateHookError',
   'RunContainerError',
@@ -103,6 +105,7 @@ export const containerSetup = setup({
     mayStart: decided('pull'),
     /** A start failed again: its successor waits as that of a crash does. */
     backsOff: ({ context }) => reasonRemaining(context.retry, context.env.elapsed()) !== undefined,
+    lacksConfig: ({ context }) => context.waiting?.reason === CONFIG_ERROR,
     stillRuns: stillDecided('run'),
     stillMayStart: stillDecided('pull'),
     /** What was just created is still wanted where it was created. */
@@ -180,7 +183,8 @@ export const containerSetup = setup({
         reason: WAITING_REASONS.includes(failure.reason) ? failure.reason : reason,
         message: failure.message,
       };
-      enqueue.assign({ ...afterFailure(context, failure.reason === 'NameReserved'), waiting });
+      const after = waiting.reason === CONFIG_ERROR ? afterConfigError(context) : undefined;
+      enqueue.assign({ ...(after ?? afterFailure(context, failure.reason === 'NameReserved')), waiting });
       enqueue(() => record(context, 'Warning', 'Failed', `Error: ${failure.message}`));
     }),
     failToStart: assign(({ context }) => ({
@@ -189,8 +193,8 @@ export const containerSetup = setup({
     })),
     backOff: assign(({ context }) => ({ retry: context.retry && { ...context.retry, reasonMs: 0 } })),
     failToStop: enqueueActions(({ context, enqueue }, { error }: { error: unknown }) => {
-      enqueue.assign({ stopRetry: { failedAt: context.env.elapsed(), delayMs: context.settings.retryMs } });
       const { message } = AgentError.from(error, 'StopContainer');
+      enqueue.assign({ stopRetry: { failedAt: context.env.elapsed(), delayMs: context.settings.retryMs, message } });
       enqueue(() => record(context, 'Warning', 'FailedKillPod', `error killing pod: ${message}`));
     }),
     /** What never started may still start, by a call that seemed to fail: no other is made before it is gone. */

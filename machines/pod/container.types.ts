@@ -18,10 +18,18 @@ export type ContainerPlan =
 
 export type StopReason = 'definitionChanged' | 'stateUnknown' | 'podStopping' | 'sandboxLost';
 
+/** Why a pod is made to fail. */
+export interface PodFailure {
+  reason: string;
+  message: string;
+  /** Message of the condition DisruptionTarget, where the node takes the pod's place from it. */
+  disruption?: string;
+}
+
 /** What is to be known of the end of a pod that a stop belongs to: it was removed from its source, or is to be Failed. */
 export interface PodEndFact {
   removed?: true;
-  failed?: { reason: string; message: string };
+  failed?: PodFailure;
 }
 
 /** A stop that was begun, as it is kept for an agent that is started before it is over. */
@@ -45,6 +53,8 @@ export interface CurrentSandbox {
   id: string;
   attempt: number;
   ips: string[];
+  /** The node's addresses, primary first. */
+  hostIPs: string[];
 }
 
 export interface ContainerInput {
@@ -84,6 +94,8 @@ export interface ContainerDesired {
 
 export type ContainerEvent =
   | ContainerDesired
+  /** An object of the API that the pod refers to has changed: a container that could not be configured tries again. */
+  | { type: 'objects.changed' }
   /** From the imagePull child: why the pull waits (ErrImagePull, ImagePullBackOff …). */
   | ImageWaiting
   | EventHappened;

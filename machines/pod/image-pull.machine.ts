@@ -8,6 +8,7 @@ import { goDuration } from './policy/duration.ts';
 import { imageBackoffRemaining, nextImageBackoff } from './policy/image-backoff.ts';
 import { normalizeImageName, pullDecision } from './policy/image-policy.ts';
 import { withError } from '../with-error.ts';
+import { imagePullWords } from './words.ts';
 
 interface ImagePullContext extends ImagePullInput {
   /** The image as the runtime is asked for it; undefined where the name cannot be read, which `nameProblem` tells. */
@@ -115,6 +116,7 @@ const imagePullSetup = setup({
  */
 export const imagePullMachine = imagePullSetup.createMachine({
   id: 'imagePull',
+  meta: imagePullWords,
   description: 'Makes the image of one container present on the node, as the pull policy says.',
   context: ({ input }) => {
     const name = normalizeImageName(input.image);

@@ -1,12 +1,14 @@
 import type { ActorRefFrom } from 'xstate';
 import type { ContainerDesired, ContainerKind, ContainerInput } from './container.types.ts';
 import type { containerMachine } from './container.machine.ts';
+import type { volumeMachine } from './volume.machine.ts';
 import type { PodEvent, PodInput, PodPlan, TerminationRequest } from './pod.types.ts';
 import { mergeObserved, withContainer, withoutContainer } from './policy/merge-observed.ts';
 import { keptEnd } from './policy/kept-stop.ts';
 import { orphanPod } from './policy/orphan-pod.ts';
 import { currentSandbox, planPod, type PodFacts, type Termination } from './policy/pod-view.ts';
 import { willFollow } from './policy/restart.ts';
+import { CONFIG_SOURCE_ANNOTATION } from './policy/names.ts';
 import { terminationAfter } from './policy/termination.ts';
 
 export interface PodContext extends Omit<PodInput, 'pod'>, PodFacts {
@@ -22,18 +24,24 @@ export interface PodContext extends Omit<PodInput, 'pod'>, PodFacts {
   containers: Record<string, ActorRefFrom<typeof containerMachine>>;
   /** What each container actor was last told. */
   told: Record<string, ContainerDesired>;
+  /** Volume actors, one for each volume that a container uses, until the pod is terminated. */
+  volumes: Record<string, ActorRefFrom<typeof volumeMachine>>;
+  /** Volumes that can be bound into containers. */
+  mounted: string[];
   highestLogAttempt: Record<string, number>;
   /** Sandboxes whose StopPodSandbox succeeded; the runtime lists them until they are removed. */
   stoppedSandboxes: string[];
-  /** Containers with a mutating call in flight. */
+  /** Containers, and volumes as `volume.<name>`, with a mutating effect in flight. */
   busy: string[];
   /** Effects of the pod itself that failed in a row; sets the wait before the next try. */
   failures: number;
+  /** What the last failed one said, until one succeeds. */
+  failure?: string;
 }
 
 /** A child that threw: a bug of the child, answered by a new child (ARCHITECTURE rule 9). */
 export interface ChildFailed {
-  type: `xstate.error.actor.container.${string}`;
+  type: `xstate.error.actor.${'container' | 'volume'}.${string}`;
   error: unknown;
   actorId: string;
 }
@@ -68,6 +76,8 @@ export function initialContext(input: PodInput): PodContext {
     acting: false,
     containers: {},
     told: {},
+    volumes: {},
+    mounted: [],
     highestLogAttempt: {},
     stoppedSandboxes: [],
     busy: [],
@@ -82,9 +92,13 @@ export function terminationOf(facts: PodFacts, request: TerminationRequest, elap
   return terminationAfter(facts.termination, request, facts.pod, facts.orphan ? (recorded ?? 1) : undefined, elapsed);
 }
 
-/** The termination of a pod that is gone from its source. */
+/**
+ * The termination of a pod that is gone from its source. The API removes what still runs only at a force delete, which leaves
+ * the least grace, whatever was granted before.
+ */
 function removal(facts: PodFacts, elapsed: number): Termination {
-  return { ...terminationOf(facts, {}, elapsed), removed: true };
+  const isForced = facts.pod.metadata.annotations?.[CONFIG_SOURCE_ANNOTATION] === 'api';
+  return { ...terminationOf(facts, isForced ? { gracePeriodSeconds: 0 } : {}, elapsed), removed: true };
 }
 
 /** What an event from outside or from a container adds to what the pod knows. */
@@ -114,6 +128,8 @@ export function learn(context: PodContext, event: PodEvent | ChildFailed): Parti
       return { predecessorUid: undefined };
     case 'network.ready':
       return { networkReady: event.ready };
+    case 'node.addressed':
+      return { hostIPs: event.hostIPs };
     case 'container.changed': {
       const { name, instance, gone, waiting, busy } = event;
       let { observed } = context;
@@ -122,18 +138,33 @@ export function learn(context: PodContext, event: PodEvent | ChildFailed): Parti
       const others = { ...context.waiting };
       if (waiting) others[name] = waiting;
       else delete others[name];
-      const quiet = context.busy.filter((n) => n !== name);
-      return { observed, waiting: others, busy: busy ? [...quiet, name] : quiet };
+      return { observed, waiting: others, busy: busyAfter(context, name, busy) };
     }
+    case 'volume.changed': {
+      const { name, mounted, busy } = event;
+      const others = context.mounted.filter((n) => n !== name);
+      return { mounted: mounted ? [...others, name] : others, busy: busyAfter(context, `volume.${name}`, busy) };
+    }
+    case 'object.changed':
     case 'event.happened':
       return {};
     default: {
+      if (event.type.startsWith('xstate.error.actor.volume.')) {
+        const name = event.actorId.slice('volume.'.length);
+        const { [name]: _failed, ...volumes } = context.volumes;
+        return { volumes, busy: busyAfter(context, event.actorId, false) };
+      }
       const name = event.actorId.slice('container.'.length);
       const { [name]: _failed, ...containers } = context.containers;
       const { [name]: _told, ...told } = context.told;
-      return { containers, told, busy: context.busy.filter((n) => n !== name) };
+      return { containers, told, busy: busyAfter(context, name, false) };
     }
   }
+}
+
+function busyAfter({ busy }: PodContext, who: string, is: boolean): string[] {
+  const others = busy.filter((each) => each !== who);
+  return is ? [...others, who] : others;
 }
 
 /** Everything that one container actor is told, whether it is new or not. */
@@ -153,7 +184,7 @@ export function containerInput(context: PodContext, plan: PodPlan, name: string)
     container,
     kind,
     plan: plan.containers[name] ?? { do: 'hold', reason: 'completed' },
-    sandbox: currentSandbox(plan, observed),
+    sandbox: currentSandbox(plan, context),
     instances,
     highestLogAttempt: context.highestLogAttempt[name] ?? -1,
     settings,

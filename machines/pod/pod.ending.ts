@@ -4,9 +4,10 @@ import { failed, nextToStop, podSetup, ref } from './pod.setup.ts';
 export const terminating = podSetup.createStateConfig({
   description: 'The pod is to end: its containers are stopped within one shared grace, then its sandbox.',
   initial: 'stoppingContainers',
-  entry: ['act', 'replan'],
+  entry: ['holdVolumes', 'act', 'replan'],
   states: {
     stoppingContainers: {
+      meta: { awaits: ['containersStopped'] },
       description: 'Every container is told to stop; waits until none runs and no call is in flight.',
       always: { guard: 'containersStopped', target: 'proving' },
     },
@@ -57,7 +58,7 @@ export const terminated = podSetup.createStateConfig({
   description: 'Nothing of the pod runs; what it held is given back.',
   tags: 'containersStopped',
   initial: 'releasing',
-  entry: 'dismissContainers',
+  entry: ['dismissContainers', 'dismissVolumes'],
   states: {
     releasing: {
       description: 'Unmounts the volumes and removes the cgroup.',
@@ -90,6 +91,7 @@ export const terminated = podSetup.createStateConfig({
       after: { podRetry: 'reporting' },
     },
     finished: {
+      meta: { awaits: ['isRemoved'] },
       description: 'The end is reported; containers and logs stay to be read until the pod is gone from its source.',
       tags: 'released',
       always: { guard: 'isRemoved', target: 'removing' },

@@ -2,23 +2,29 @@ import { initialContext } from './pod.context.ts';
 import { terminated, terminating } from './pod.ending.ts';
 import { podSetup } from './pod.setup.ts';
 import { syncing } from './pod.syncing.ts';
+import { podWords } from './words.ts';
 
 export const podMachine = podSetup.createMachine({
   id: 'pod',
+  meta: podWords,
   description: 'One pod on this node, from the first sight of it to the last trace of it.',
   context: ({ input }) => initialContext(input),
   initial: 'pending',
   entry: 'replan',
   on: {
-    'pod.desired': { actions: ['learn', 'replan'] },
+    'pod.desired': { actions: ['learn', 'replan', 'tellVolumes'] },
     'pod.terminate': { actions: ['learn', 'replan'] },
     'pod.removed': { actions: ['learn', 'replan'] },
     'pod.observed': { actions: ['learn', 'replan'] },
     'container.exited': { actions: ['learn', 'replan'] },
     'predecessor.gone': { actions: 'learn' },
     'network.ready': { actions: 'learn' },
+    'node.addressed': { actions: ['learn', 'replan'] },
     'container.changed': { actions: ['learn', 'replan'] },
+    'volume.changed': { actions: 'learn' },
+    'object.changed': { actions: 'passObjectChange' },
     'event.happened': { actions: 'forward' },
+    'xstate.error.actor.volume.*': { actions: ['learn', 'makeVolumes'] },
     'xstate.error.actor.container.*': { actions: ['learn', 'replan'] },
   },
   states: {
@@ -37,6 +43,7 @@ export const podMachine = podSetup.createMachine({
           ],
         },
         waitingForPredecessor: {
+          meta: { awaits: ['predecessor.gone'] },
           description: 'Another pod of the same name has not ended yet; two never run at once.',
           always: { guard: 'mustEnd', target: '#pod.terminating' },
           on: { 'predecessor.gone': { target: 'deciding', actions: 'learn' } },

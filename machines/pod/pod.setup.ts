@@ -1,11 +1,13 @@
 import { assign, enqueueActions, setup, stopChild } from 'xstate';
 import { AgentError } from '../agent-error.types.ts';
 import { happened } from '../notify.ts';
-import { slot } from '../slot.types.ts';
+import { slot, watchSlot } from '../slot.types.ts';
 import { containerMachine } from './container.machine.ts';
 import { containerInput, learn, terminationOf, type ChildFailed, type PodContext } from './pod.context.ts';
 import type { ObservedPod } from '../runtime.types.ts';
-import type { PodEvent, PodInput, PodSlots } from './pod.types.ts';
+import type { FollowObjectsInput, PodEvent, PodInput, PodSlots } from './pod.types.ts';
+import { usedVolumes, volumesShowing } from './policy/used-volumes.ts';
+import { volumeMachine } from './volume.machine.ts';
 import { deadlineRemaining } from './policy/deadline.ts';
 import { mergeObserved, withSandboxStopped } from './policy/merge-observed.ts';
 import { anyRunning, endIsUnproven, planPod, sandboxesToStop, statusOf } from './policy/pod-view.ts';
@@ -15,7 +17,6 @@ import { samePush } from './policy/same-push.ts';
 const slots: PodSlots = {
   ensureCgroup: slot('ensureCgroup'),
   makeDirectories: slot('makeDirectories'),
-  mountVolumes: slot('mountVolumes'),
   runSandbox: slot('runSandbox'),
   stopSandbox: slot('stopSandbox'),
   observePod: slot('observePod'),
@@ -33,6 +34,11 @@ const deadline = ({ pod, status, env }: PodContext) => deadlineRemaining(pod, st
 const NO_DEADLINE = 3_153_600_000_000;
 /** First wait after a failed effect of the pod itself, ms; doubles up to podRetryMs. */
 const FIRST_RETRY = 500;
+
+/** A pod that has waited so long for its volumes is told of, ms (volume_manager.go: podAttachAndMountTimeout). */
+const VOLUMES_TIMEOUT = 123_000;
+const unmounted = ({ pod, mounted }: PodContext) =>
+  usedVolumes(pod).flatMap(({ name }) => (mounted.includes(name) ? [] : name));
 
 /** A failed effect: the event's reason and what its message begins with (test/facts/events.tsv). */
 interface Failure {
@@ -55,10 +61,16 @@ export const podSetup = setup({
     events: {} as PodEvent | ChildFailed,
     tags: {} as 'mayRunContainers' | 'containersStopped' | 'released',
   },
-  actors: { container: containerMachine, ...slots },
+  actors: {
+    container: containerMachine,
+    volume: volumeMachine,
+    followObjects: watchSlot<FollowObjectsInput>('followObjects'),
+    ...slots,
+  },
   delays: {
     podRetry: ({ context: { settings, failures } }) =>
       Math.min(settings.podRetryMs, FIRST_RETRY * 2 ** Math.min(failures, 10)),
+    volumesTimeout: VOLUMES_TIMEOUT,
     // Timers count whole milliseconds and may be a part of one early: the deadline must have passed when it fires.
     activeDeadline: ({ context }) => Math.ceil(deadline(context) ?? NO_DEADLINE) + 1,
   },
@@ -69,6 +81,7 @@ export const podSetup = setup({
     hasPredecessor: ({ context }) => context.predecessorUid !== undefined && !anyRunning(context.observed),
     deadlinePassed: ({ context }) => (deadline(context) ?? 1) <= 0,
     prepared: ({ context }) => context.prepared,
+    volumesMounted: ({ context }) => unmounted(context).length === 0,
     containersStopped: ({ context }) => quiet(context),
     mustReplaceSandbox: ({ context }) =>
       context.plan.sandbox.do === 'create' && quiet(context) && nextToStop(context) !== '',
@@ -86,20 +99,16 @@ export const podSetup = setup({
     },
     /** The pod's own end: all its containers ended, or its deadline passed. */
     end: assign(({ context }) => ({ termination: terminationOf(context, { over: true }, context.env.elapsed()) })),
-    endAtDeadline: assign(({ context }) => ({
-      termination: terminationOf(
-        context,
-        {
-          failed: {
-            reason: 'DeadlineExceeded',
-            message: 'Pod was active on the node longer than the specified deadline',
-          },
-        },
-        context.env.elapsed(),
-      ),
-    })),
+    endAtDeadline: enqueueActions(({ context, enqueue }) => {
+      const failed = {
+        reason: 'DeadlineExceeded',
+        message: 'Pod was active on the node longer than the specified deadline',
+      };
+      enqueue.assign({ termination: terminationOf(context, { failed }, context.env.elapsed()) });
+      enqueue(() => happened(context.parent, { type: 'Normal', ...failed, pod: ref(context) }));
+    }),
     act: assign({ acting: true }),
-    succeed: assign({ failures: 0 }),
+    succeed: assign({ failures: 0, failure: undefined }),
     /** One more failed effect: recorded for the user, counted for the wait. */
     fail: enqueueActions(({ context, enqueue }, { error, reason, says }: Failure) => {
       const failure = AgentError.from(error, reason);
@@ -107,6 +116,7 @@ export const podSetup = setup({
       const reserved = failure.reason === 'NameReserved' && sandbox.do === 'create';
       enqueue.assign({
         failures: context.failures + 1,
+        failure: `${says}${failure.message}`,
         // A name that stays reserved for a sandbox that never shows up is left to it: the next number is free.
         sandboxAttemptFloor: reserved && context.failures > 0 ? sandbox.attempt + 1 : context.sandboxAttemptFloor,
       });
@@ -139,6 +149,53 @@ export const podSetup = setup({
       enqueue.assign({ status });
       enqueue(() => context.parent.send({ type: 'pod.status', uid: context.uid, status }));
     }),
+    /** One actor for each volume that has none: at the start, and in place of one that failed. */
+    makeVolumes: enqueueActions(({ context, enqueue, self }) => {
+      if (context.termination) return;
+      const { env, pod, settings, volumes } = context;
+      for (const volume of usedVolumes(pod)) {
+        if (volumes[volume.name]) continue;
+        const input = { env, parent: self, pod, volume, refreshPeriodMs: settings.refreshPeriodMs };
+        enqueue.assign(({ spawn, context: { volumes: made } }) => ({
+          volumes: { ...made, [volume.name]: spawn('volume', { id: `volume.${volume.name}`, input }) },
+        }));
+      }
+    }),
+    tellVolumes: enqueueActions(({ context: { pod, volumes }, enqueue }) => {
+      for (const volume of Object.values(volumes)) enqueue.sendTo(volume, { type: 'volume.desired', pod });
+    }),
+    holdVolumes: enqueueActions(({ context: { volumes }, enqueue }) => {
+      for (const volume of Object.values(volumes)) enqueue.sendTo(volume, { type: 'volume.hold' });
+    }),
+    dismissVolumes: enqueueActions(({ context: { volumes }, enqueue }) => {
+      for (const volume of Object.values(volumes)) enqueue(stopChild(volume));
+      enqueue.assign({ volumes: {} });
+    }),
+    /** Volumes that show it are written anew, and containers that could not be configured try again. */
+    passObjectChange: enqueueActions(({ context: { pod, volumes, containers }, event, enqueue }) => {
+      if (event.type !== 'object.changed') return;
+      for (const name of volumesShowing(pod, event.reference)) {
+        const volume = volumes[name];
+        if (volume) enqueue.sendTo(volume, { type: 'volume.stale' });
+      }
+      for (const container of Object.values(containers)) enqueue.sendTo(container, { type: 'objects.changed' });
+    }),
+    recordVolumesLate: ({ context }) =>
+      happened(context.parent, {
+        type: 'Warning',
+        reason: 'FailedMount',
+        message:
+          `Unable to attach or mount volumes: unmounted volumes=[${unmounted(context).join(' ')}], ` +
+          'unattached volumes=[], failed to process volumes=[]: context deadline exceeded',
+        pod: ref(context),
+      }),
+    recordUnfollowed: ({ context }, error: unknown) =>
+      happened(context.parent, {
+        type: 'Warning',
+        reason: 'FailedSync',
+        message: `changes of configMaps and secrets are not followed: ${AgentError.from(error, 'follow objects').message}`,
+        pod: ref(context),
+      }),
     dismissContainers: enqueueActions(({ context, enqueue }) => {
       for (const child of Object.values(context.containers)) enqueue(stopChild(child));
       enqueue.assign({ containers: {}, told: {}, acting: false, busy: [] });
@@ -149,7 +206,11 @@ export const podSetup = setup({
       enqueue.assign({ reported: true });
       enqueue(() => context.parent.send({ type: 'pod.released', uid: context.uid }));
     }),
-    countFailure: assign(({ context }) => ({ failures: context.failures + 1 })),
+    /** A look that failed says nothing of its own where something else failed before. */
+    countFailure: assign(({ context: { failures, failure }, event }) => ({
+      failures: failures + 1,
+      failure: failure ?? AgentError.from((event as unknown as { error: unknown }).error, 'observePod').message,
+    })),
     /** The answer of an invoked look. */
     observe: assign(({ context, event }) => ({
       observed: mergeObserved(context.observed, (event as unknown as { output: ObservedPod }).output),

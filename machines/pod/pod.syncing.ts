@@ -1,5 +1,6 @@
 import { assign } from 'xstate';
 import { failed, nextToStop, podSetup, ref } from './pod.setup.ts';
+import { withError } from '../with-error.ts';
 import { withSandbox } from './policy/merge-observed.ts';
 
 /** The part of the pod's life in which its containers may run. */
@@ -7,6 +8,11 @@ export const syncing = podSetup.createStateConfig({
   description: 'The pod is to run: what it needs is prepared, and its containers follow the plan.',
   tags: 'mayRunContainers',
   initial: 'preparing',
+  invoke: {
+    src: 'followObjects',
+    input: ({ context }) => ({ pod: context.pod }),
+    onError: { actions: withError('recordUnfollowed') },
+  },
   after: { activeDeadline: { guard: 'deadlinePassed', actions: ['endAtDeadline', 'replan'] } },
   states: {
     preparing: {
@@ -31,7 +37,7 @@ export const syncing = podSetup.createStateConfig({
             src: 'makeDirectories',
             input: ({ context }) => ({ pod: context.pod }),
             onDone: {
-              target: 'mountingVolumes',
+              target: 'waitingForVolumes',
               actions: assign(({ event }) => ({ highestLogAttempt: event.output.highestLogAttempt })),
             },
             onError: {
@@ -40,14 +46,19 @@ export const syncing = podSetup.createStateConfig({
             },
           },
         },
-        mountingVolumes: {
-          description: 'Makes every volume ready to be bound into containers.',
-          invoke: {
-            src: 'mountVolumes',
-            input: ({ context }) => ({ pod: context.pod }),
-            onDone: { target: '#pod.syncing.active', actions: ['succeed', assign({ prepared: true })] },
-            onError: { target: '#pod.syncing.backoff', actions: failed('FailedMount', '') },
-          },
+        waitingForVolumes: {
+          meta: { awaits: ['volumesMounted'] },
+          description: 'Every volume that a container uses is mounted by an actor of its own; waits for all of them.',
+          entry: 'makeVolumes',
+          always: [
+            { guard: 'mustEnd', target: '#pod.terminating' },
+            {
+              guard: 'volumesMounted',
+              target: '#pod.syncing.active',
+              actions: ['succeed', assign({ prepared: true })],
+            },
+          ],
+          after: { volumesTimeout: { target: 'waitingForVolumes', reenter: true, actions: 'recordVolumesLate' } },
         },
       },
     },
@@ -65,6 +76,7 @@ export const syncing = podSetup.createStateConfig({
       ],
     },
     waitingForNetwork: {
+      meta: { awaits: ['network.ready'] },
       description: 'The runtime says that the pod network is not ready; pods of the host network go on.',
       entry: 'recordNetworkNotReady',
       always: { guard: 'mustEnd', target: '#pod.terminating' },

@@ -2,14 +2,16 @@ import type { AgentEnv, EventHappened, ParentRef } from '../agent.types.ts';
 import type { DesiredPod, PodStatus } from '../kubernetes.types.ts';
 import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../runtime.types.ts';
 import type { Slot } from '../slot.types.ts';
-import type { ContainerChanged, ContainerPlan, ContainerSettings, KeptStops } from './container.types.ts';
+import type { ObjectReference } from './objects.types.ts';
+import type { VolumeChanged } from './volume.types.ts';
+import type { ContainerChanged, ContainerPlan, ContainerSettings, KeptStops, PodFailure } from './container.types.ts';
 
 /** What a pod is told about the end that others want for it. Grace only ever shrinks. */
 export interface TerminationRequest {
   /** Override; undefined: the pod's deletion grace, else its spec's. */
   gracePeriodSeconds?: number;
   /** Phase Failed with this reason and message (DeadlineExceeded, Evicted …); undefined: the phase follows the containers. */
-  failed?: { reason: string; message: string };
+  failed?: PodFailure;
   /** Nobody wants it: all that it was to run has ended for good. */
   over?: boolean;
 }
@@ -40,7 +42,9 @@ export interface PodSettings extends ContainerSettings {
   hostIPs: string[];
   /** As in containerID `<runtimeName>://<id>`; the runtime's own name. */
   runtimeName: string;
-  /** Wait before a failed sandbox, mount or clean-up is tried again, ms (kubelet: 10 s; network not ready 1 s). */
+  /** How often volumes and environments of the API's objects are read anew, ms; undefined: a watch tells of changes. */
+  refreshPeriodMs?: number;
+  /** Wait before a failed sandbox or clean-up is tried again, ms (kubelet: 10 s; network not ready 1 s). */
   podRetryMs: number;
 }
 
@@ -67,8 +71,23 @@ export type PodEvent =
   | { type: 'predecessor.gone' }
   /** The runtime's health, pushed down: false holds back the start of sandboxes that need the pod network. */
   | { type: 'network.ready'; ready: boolean }
+  /** The node's addresses, primary first. */
+  | { type: 'node.addressed'; hostIPs: string[] }
+  | ObjectChanged
+  | VolumeChanged
   | ContainerChanged
   | EventHappened;
+
+/** From the watch of the objects that the pod refers to: one of them has changed, or is there now. */
+export interface ObjectChanged {
+  type: 'object.changed';
+  reference: ObjectReference;
+}
+
+/** Input of the `followObjects` callback actor. */
+export interface FollowObjectsInput {
+  pod: DesiredPod;
+}
 
 /** Pod → syncloop. */
 export type PodReport =
@@ -90,8 +109,6 @@ export interface PodSlots {
   ensureCgroup: Slot<{ pod: DesiredPod }, void>;
   /** Pod, volume, container and log directories; answers the highest log file number per container. */
   makeDirectories: Slot<{ pod: DesiredPod }, { highestLogAttempt: Record<string, number> }>;
-  /** Every volume of the spec, ready to be bound into containers. A rejection names the volume (FailedMount). */
-  mountVolumes: Slot<{ pod: DesiredPod }, void>;
   /** RunPodSandbox, then a fresh look at it. */
   runSandbox: Slot<{ pod: DesiredPod; attempt: number }, ObservedSandbox>;
   /** StopPodSandbox; done where it is gone. */

@@ -93,3 +93,12 @@ export function deliveryOf(context: ApiSourceContext): { set?: SourceSet; api?: 
 export function toKeep({ resourceVersion, delivered, kept }: ApiSourceContext): ReturnType<typeof keepingOf> {
   return keepingOf(resourceVersion === undefined ? kept : (delivered?.pods ?? []), kept);
 }
+
+/**
+ * What counts as kept after a write that failed: some of it may have been done. What was to be kept is written once more
+ * if it is still there then (a copy is no pod of the set), and else forgotten like all that was kept before.
+ */
+export function afterFailedKeeping({ kept, keeping }: ApiSourceContext): DesiredPod[] {
+  const uids = new Set(kept.map(({ metadata }) => metadata.uid));
+  return [...kept, ...keeping.filter(({ metadata }) => !uids.has(metadata.uid)).map((pod) => ({ ...pod }))];
+}

@@ -4,6 +4,7 @@ import type { Pod } from '../kubernetes.types.ts';
 import { happened } from '../notify.ts';
 import { slot, watchSlot } from '../slot.types.ts';
 import {
+  afterFailedKeeping,
   backoff,
   deliveryOf,
   initialContext,
@@ -14,6 +15,7 @@ import {
 import type { ApiSourceInput, ApiSourceSlots, WatchPodsEvent, WatchPodsInput } from './api-source.types.ts';
 import { afterList, afterRecall, afterWatch } from './policy/api-set.ts';
 import { withError } from '../with-error.ts';
+import { apiSourceWords } from './words.ts';
 
 /** How long a boot waits for the API before what an earlier agent kept is used, ms. */
 const PATIENCE = 3000;
@@ -111,7 +113,10 @@ export const apiSourceMachine = setup({
     }),
     beginKeeping: assign(({ context }) => ({ keeping: context.delivered?.pods ?? [] })),
     noteKept: assign(({ context }) => ({ kept: context.keeping, keepFailures: 0 })),
-    failKeeping: assign(({ context }) => ({ keepFailures: context.keepFailures + 1 })),
+    failKeeping: assign(({ context }) => ({
+      kept: afterFailedKeeping(context),
+      keepFailures: context.keepFailures + 1,
+    })),
     /** The first failure of a row is told. */
     recordUnkept: ({ context }, { says, error }: { says: string; error: unknown }) => {
       if (context.keepFailures > 0) return;
@@ -121,6 +126,7 @@ export const apiSourceMachine = setup({
   },
 }).createMachine({
   id: 'apiSource',
+  meta: apiSourceWords,
   description: 'Lists and watches the pods that are bound to this node, and tells what changed of them.',
   context: ({ input }) => initialContext(input),
   type: 'parallel',
@@ -176,10 +182,12 @@ export const apiSourceMachine = setup({
           },
         },
         waitingToWatch: {
+          meta: { holdsBack: true },
           description: 'The watch could not be had or was cut; waits, ever longer, before the next.',
           after: { watchRetry: [{ guard: 'isStuck', target: 'listing' }, { target: 'following' }] },
         },
         waitingToList: {
+          meta: { holdsBack: true },
           description: 'The pods could not be listed: what is known of them stands; waits, ever longer.',
           after: { listRetry: 'listing' },
         },

@@ -150,6 +150,7 @@ export const clusterMachine = setup({
         'node.known': { actions: ['keep', 'toWriter', 'toParent'] },
         'node.absent': { actions: ['keep', 'toWriter', 'toParent'] },
         'health.changed': { actions: ['keep', 'toNode'] },
+        'node.look': { actions: 'toNode' },
         'source.set': { actions: ['tellPodsChanged', 'toParent'] },
         'event.happened': { actions: 'toParent' },
         'event.record': { actions: 'toRecorder' },

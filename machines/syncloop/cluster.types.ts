@@ -1,6 +1,5 @@
 import type { AgentEnv, EventHappened, ParentRef, RecordedEvent } from '../agent.types.ts';
-import type { Node } from '../kubernetes.types.ts';
-import type { NodeReport, NodeSettings } from '../node/node.types.ts';
+import type { NodeKnown, NodeReport, NodeSettings } from '../node/node.types.ts';
 import type { EventRecorderReport } from './event-recorder.types.ts';
 import type { StatusWriterEvent, WantedPod } from './status-writer.types.ts';
 import type { HealthReport, SourceSet } from './reports.types.ts';
@@ -27,12 +26,14 @@ export type ClusterRequest =
   | Extract<HealthReport, { type: 'health.changed' }>
   /** An event to be written; whoever sends it has logged it. */
   | { type: 'event.record'; event: RecordedEvent }
+  /** Look at the Node object afresh; answered by `node.known` with `looked`, when the API server answers. */
+  | { type: 'node.look' }
   | { type: 'cluster.drain' };
 
 /** cluster → syncloop. */
 export type ClusterReport =
   | SourceSet
-  | { type: 'node.known'; node: Node }
+  | ({ type: 'node.known' } & Omit<NodeKnown, 'uid'>)
   | { type: 'node.absent' }
   /** For the log alone. */
   | { type: 'recorder.problem'; message: string }

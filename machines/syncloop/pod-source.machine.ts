@@ -14,6 +14,7 @@ import type {
 import { keepingOf, outcome, readSet, vanished, type KeptManifests, type ManifestSet } from './policy/manifest-set.ts';
 import type { SourceSet } from './syncloop.types.ts';
 import { withError } from '../with-error.ts';
+import { podSourceWords } from './words.ts';
 
 interface PodSourceContext extends PodSourceInput {
   set: ManifestSet;
@@ -140,6 +141,7 @@ export const podSourceMachine = setup({
   },
 }).createMachine({
   id: 'podSource',
+  meta: podSourceWords,
   description: 'Reads pod manifests from a folder, a file or a URL and tells the whole set whenever it changed.',
   context: ({ input }) => ({
     ...input,

@@ -9,6 +9,7 @@ import { nextWrite, type Write, type WriterView } from './policy/next-write.ts';
 import { isNewer } from './policy/resource-version.ts';
 import type { PodWriterEvent, PodWriterInput, PodWriterSlots } from './status-writer.types.ts';
 import { withError } from '../with-error.ts';
+import { podWriterWords } from './words.ts';
 
 interface PodWriterContext extends PodWriterInput, WriterView {
   /** What is due now. */
@@ -26,6 +27,8 @@ interface PodWriterContext extends PodWriterInput, WriterView {
 const FIRST_RETRY = 250;
 /** The kubelet looks every 10 s for what is not written (facts/constants.tsv status). */
 const LONGEST_RETRY = 10_000;
+/** For which a mirror pod stays away that somebody deleted, ms: kubectl, which looks each 100 ms, takes another for the same. */
+const ABSENCE = 1000;
 /** The API has another view of the object than the writer: it has to be looked at. */
 const DISAGREEMENTS = ['NotFound', 'Conflict', 'AlreadyExists'];
 
@@ -79,11 +82,7 @@ const withOutput = <T extends string, O>(type: T) =>
 
 /** A view that turned out wrong is looked at; anything else is tried again. */
 const onError = [
-  {
-    guard: withError('disagrees'),
-    target: 'checking',
-    actions: withError('fail'),
-  },
+  { guard: withError('disagrees'), target: 'checking', actions: withError('fail') },
   { target: 'waitingToRetry', actions: [withError('fail'), withError('tellLasting')] },
 ] as const;
 
@@ -95,6 +94,7 @@ export const podWriterMachine = setup({
   types: { context: {} as PodWriterContext, input: {} as PodWriterInput, events: {} as PodWriterEvent },
   actors: { ...slots },
   delays: {
+    absence: ABSENCE,
     retry: ({ context: { failures, retryAfterMs, env } }) => {
       const backoff = Math.min(LONGEST_RETRY, FIRST_RETRY * 2 ** Math.min(failures - 1, 10));
       return Math.max(retryAfterMs, backoff * (0.5 + env.random() / 2));
@@ -103,6 +103,7 @@ export const podWriterMachine = setup({
   guards: {
     isDue: ({ context }, write: Write['do']) => context.next.do === write,
     disagrees: (_, error: unknown) => DISAGREEMENTS.includes(AgentError.from(error, 'write the status').reason),
+    wasDeleted: ({ context: { api } }) => api?.deletionTimestamp !== undefined,
     /** The API shows the pod anew: it answers, and what was refused may be accepted now. */
     isNews: ({ event }) => event.type === 'api.pod' && event.pod !== undefined,
   },
@@ -156,6 +157,7 @@ export const podWriterMachine = setup({
   },
 }).createMachine({
   id: 'podWriter',
+  meta: podWriterWords,
   description: "Writes one pod's status, its final deletion, and a static pod's mirror pod to the API.",
   context: ({ input }) => ({ ...input, next: nextWrite(input), failures: 0, retryAfterMs: 0 }),
   initial: 'waiting',
@@ -207,9 +209,18 @@ export const podWriterMachine = setup({
       invoke: {
         src: 'deleteMirror',
         input: objectOf,
-        onDone: { target: 'waiting', actions: 'noteDeletion' },
+        onDone: [
+          { guard: 'wasDeleted', target: 'waitingToRecreate', actions: 'noteDeletion' },
+          { target: 'waiting', actions: 'noteDeletion' },
+        ],
         onError,
       },
+    },
+    waitingToRecreate: {
+      description:
+        'Somebody deleted the mirror pod, which is gone; waits, so that they see its end before another comes.',
+      always: { guard: { type: 'isDue', params: 'over' }, target: 'over' },
+      after: { absence: 'waiting' },
     },
     deleting: {
       description: 'Has the API remove the object of a deleted pod of which nothing is left on the node.',

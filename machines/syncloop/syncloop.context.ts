@@ -30,6 +30,12 @@ export interface SyncloopContext extends SyncloopInput {
   failures: number;
   /** How many times each pod was refused. */
   refusals: Record<string, number>;
+  /** The node's addresses, primary first. */
+  hostIPs: string[];
+  /** Pods that wait to be judged by a Node that is read afresh, and whether it was. */
+  looks: Record<string, 'asked' | 'answered'>;
+  /** Pods whose actor failed, as they were: they stay known until there is another. */
+  mourned: Record<string, PodEntry>;
   cluster?: ActorRefFrom<typeof clusterMachine>;
   /** What the API server's side was told last. */
   toldEntries: Record<string, PodEntry>;
@@ -45,6 +51,25 @@ export const without = <T>(record: Record<string, T>, key: string): Record<strin
   const { [key]: _gone, ...rest } = record;
   return rest;
 };
+
+/** Every pod that the agent has, those whose actor is being made again included. */
+export function knownPods({
+  entries,
+  mourned,
+}: Pick<SyncloopContext, 'entries' | 'mourned'>): Record<string, PodEntry> {
+  return Object.keys(mourned).length > 0 ? { ...mourned, ...entries } : entries;
+}
+
+/** Pods whose actor failed and that are still to be made again: a source wants them. */
+export function stillMourned(
+  { mourned, desired }: Pick<SyncloopContext, 'mourned' | 'desired'>,
+  entries: SyncloopContext['entries'],
+): SyncloopContext['mourned'] {
+  const isWanted = (uid: string) =>
+    Object.values(desired).some((pods) => pods.some(({ metadata }) => metadata.uid === uid));
+  const left = Object.entries(mourned).filter(([uid]) => !entries[uid] && isWanted(uid));
+  return left.length < Object.keys(mourned).length ? Object.fromEntries(left) : mourned;
+}
 
 /** How pods ended, without those that nobody wants or knows any more: one that comes back begins anew. */
 export function endsThatCount(

@@ -1,8 +1,10 @@
 import { assign } from 'xstate';
 import { syncloopSetup } from './syncloop.setup.ts';
+import { syncloopWords } from './words.ts';
 
 export const syncloopMachine = syncloopSetup.createMachine({
   id: 'syncloop',
+  meta: syncloopWords,
   description: 'The parent of all: what the sources want and what the runtime has, brought together pod by pod.',
   context: ({ input }) => ({
     ...input,
@@ -18,6 +20,9 @@ export const syncloopMachine = syncloopSetup.createMachine({
     pods: {},
     failures: 0,
     refusals: {},
+    hostIPs: input.settings.pod.hostIPs,
+    looks: {},
+    mourned: {},
     toldEntries: {},
     toldReady: false,
   }),
@@ -54,6 +59,7 @@ export const syncloopMachine = syncloopSetup.createMachine({
   },
   states: {
     opening: {
+      meta: { holdsBack: true },
       description: 'Asks the runtime who it is; nothing can be done before it answers.',
       invoke: {
         src: 'openRuntime',
@@ -66,10 +72,12 @@ export const syncloopMachine = syncloopSetup.createMachine({
       },
     },
     waitingForRuntime: {
+      meta: { holdsBack: true },
       description: 'The runtime does not answer yet; waits before it is asked again.',
       after: { pause: 'opening' },
     },
     recovering: {
+      meta: { holdsBack: true, awaits: ['isListed'] },
       description: 'Waits for the first whole listing: what runs already is known before anything is started.',
       entry: [
         { type: 'spawnWatcher', params: 'runtimeHealth' },
@@ -106,6 +114,7 @@ export const syncloopMachine = syncloopSetup.createMachine({
       },
     },
     paused: {
+      meta: { holdsBack: true, awaits: ['isHealthyAgain'] },
       description: 'The runtime is unhealthy: no pod is added until it is back; what it runs goes on.',
       on: {
         'source.set': { actions: ['collect', 'reconcile', 'tellCluster'] },
@@ -114,6 +123,7 @@ export const syncloopMachine = syncloopSetup.createMachine({
       always: { guard: 'isHealthyAgain', target: 'running', actions: 'listNow' },
     },
     draining: {
+      meta: { holdsBack: true },
       description: 'Stops acting and lets calls in flight end; containers go on running.',
       entry: ['dismissAll', 'drainCluster'],
       on: { 'agent.drain': {}, 'child.respawn': {} },
@@ -125,6 +135,7 @@ export const syncloopMachine = syncloopSetup.createMachine({
       },
     },
     waitingForEvents: {
+      meta: { holdsBack: true },
       description: 'The last events are written to the API server, for a bounded time.',
       on: {
         'agent.drain': {},

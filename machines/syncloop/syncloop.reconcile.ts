@@ -6,17 +6,22 @@ import type { ObservedPod } from '../runtime.types.ts';
 import { admitAdditions } from './policy/admit-additions.ts';
 import { passName } from './policy/pass-name.ts';
 import { reconcilePods } from './policy/reconcile-pods.ts';
-import { endsThatCount, without, type SyncloopContext } from './syncloop.context.ts';
+import { endsThatCount, knownPods, stillMourned, without, type SyncloopContext } from './syncloop.context.ts';
 import type { PodEntry } from './syncloop.types.ts';
+
+/** ms */
+const SOON = 1000;
 
 /** What is to be done so that the pod actors are those that are desired and observed; applied in this order. */
 export interface Reconciled {
-  changes: Partial<Pick<SyncloopContext, 'entries' | 'ended' | 'refusals'>>;
+  changes: Partial<Pick<SyncloopContext, 'entries' | 'ended' | 'refusals' | 'looks' | 'mourned'>>;
   told: { uid: string; event: PodEvent }[];
   spawns: Omit<PodInput, 'parent'>[];
   events: RecordedEvent[];
-  /** Refused pods that are judged again, and after how long, ms. */
+  /** Pods that were not taken in and are judged again, and after how long, ms. */
   judgeAgain: { uid: string; delayMs: number }[];
+  /** The Node has to be read afresh before some pods can be judged. */
+  look: boolean;
   /** For housekeeping; undefined while absence cannot be judged. */
   keep?: string[];
 }
@@ -30,7 +35,7 @@ export function reconcile(context: SyncloopContext): Reconciled {
   const plan = reconcilePods({ ...context, sourcesReady: ready });
   // While the runtime is unhealthy nothing new begins; what is no longer wanted is told so at once, and starts nothing more.
   const isPaused = context.health === 'unhealthy';
-  const result: Reconciled = { changes: {}, told: [], spawns: [], events: [], judgeAgain: [] };
+  const result: Reconciled = { changes: {}, told: [], spawns: [], events: [], judgeAgain: [], look: false };
   let { entries, refusals } = context;
   const tell = (uid: string, event: PodEvent) => void result.told.push({ uid, event });
   const spawn = (entry: PodEntry, pod: DesiredPod | undefined, observed: ObservedPod, predecessorUid?: string) => {
@@ -46,7 +51,7 @@ export function reconcile(context: SyncloopContext): Reconciled {
       keptStops: context.stops[uid],
       predecessorUid,
       networkReady: context.health === 'healthy' || context.health === 'unknown',
-      settings: { ...context.settings.pod, runtimeName: context.runtimeName },
+      settings: { ...context.settings.pod, hostIPs: context.hostIPs, runtimeName: context.runtimeName },
     });
   };
 
@@ -60,8 +65,28 @@ export function reconcile(context: SyncloopContext): Reconciled {
     entries = { ...entries, [uid]: { ...(entries[uid] as PodEntry), pod, source } };
     tell(uid, { type: 'pod.desired', pod });
   }
-  const judged = admitAdditions(isPaused ? [] : plan.add, { ...context, entries }, context.env.now());
-  for (const uid of judged.preempt) tell(uid, { type: 'pod.terminate', request: { failed: PREEMPTED } });
+  const additions = (isPaused ? [] : plan.add).map((addition) => {
+    const { status } = context.mourned[addition.uid] ?? {};
+    return status ? { ...addition, pod: { ...addition.pod, status } } : addition;
+  });
+  const looks = context.settings.cluster && context.looks;
+  const known = knownPods({ ...context, entries });
+  const judged = admitAdditions(additions, { ...context, entries: known, looks }, context.env.now());
+  result.look = judged.look.some((uid) => !context.looks[uid]);
+  for (const uid of judged.later) result.judgeAgain.push({ uid, delayMs: SOON });
+  for (const uid of judged.preempt) {
+    const entry = entries[uid];
+    if (!entry) continue;
+    entries = { ...entries, [uid]: { ...entry, preempted: true } };
+    tell(uid, { type: 'pod.terminate', request: { failed: PREEMPTED } });
+    const { name, namespace } = entry;
+    result.events.push({
+      type: 'Warning',
+      reason: PREEMPTED.reason,
+      message: PREEMPTED.message,
+      pod: { uid, name, namespace },
+    });
+  }
   for (const { uid, pod, source, status, event } of judged.refuse) {
     const { name, namespace } = pod.metadata;
     const times = (refusals[uid] ?? 0) + 1;
@@ -78,7 +103,7 @@ export function reconcile(context: SyncloopContext): Reconciled {
     const { name, namespace } = pod.metadata;
     if (again) entries = { ...entries, [uid]: { ...(entries[uid] as PodEntry), again: { pod, source } } };
     else {
-      const status = context.ended[uid];
+      const status = context.ended[uid] ?? context.mourned[uid]?.status;
       const nothing = { uid, name, namespace, sandboxes: [], containers: [], at: context.listedAt ?? 0 };
       const entry = {
         ...{ uid, name, namespace, source, pod, status, ending },
@@ -101,10 +126,12 @@ export function reconcile(context: SyncloopContext): Reconciled {
 
   if (entries !== context.entries) result.changes.entries = entries;
   if (refusals !== context.refusals) result.changes.refusals = refusals;
+  result.changes.looks = Object.fromEntries(judged.look.map((uid) => [uid, context.looks[uid] ?? 'asked']));
+  result.changes.mourned = stillMourned(context, entries);
   if (ready) {
     result.changes.ended = endsThatCount(context, entries);
-    const known = [...Object.keys(context.observed), ...context.listed.map(({ uid }) => uid)];
-    result.keep = [...new Set([...Object.keys(entries), ...known])];
+    const seen = [...Object.keys(context.observed), ...context.listed.map(({ uid }) => uid)];
+    result.keep = [...new Set([...Object.keys(known), ...seen, ...Object.keys(entries)])];
   }
   return result;
 }

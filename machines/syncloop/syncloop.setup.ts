@@ -1,19 +1,20 @@
 import { assign, emit, enqueueActions, setup, stopChild } from 'xstate';
 import { AgentError } from '../agent-error.types.ts';
-import type { EventHappened } from '../agent.types.ts';
+import type { EventHappened, RecordedEvent } from '../agent.types.ts';
 import { logRotationMachine } from '../node/log-rotation.machine.ts';
 import { runtimeHealthMachine } from '../node/runtime-health.machine.ts';
 import { podMachine } from '../pod/pod.machine.ts';
+import { sameJson } from '../pod/policy/same-json.ts';
 import { slot } from '../slot.types.ts';
 import { housekeepingMachine } from './housekeeping.machine.ts';
 import { plegMachine } from './pleg.machine.ts';
 import { podSourceMachine } from './pod-source.machine.ts';
 import { clusterMachine } from './cluster.machine.ts';
 import { entryNews } from './policy/entry-news.ts';
-import { nodeViewOf } from './policy/node-view.ts';
+import { hostIPsOf, nodeViewOf } from './policy/node-view.ts';
 import { passName } from './policy/pass-name.ts';
 import { reconcile, sourcesReady } from './syncloop.reconcile.ts';
-import { collect, without, type ChildOver, type Respawn, type SyncloopContext } from './syncloop.context.ts';
+import { collect, knownPods, without, type ChildOver, type Respawn, type SyncloopContext } from './syncloop.context.ts';
 import type { SyncloopEvent, SyncloopInput, SyncloopSlots } from './syncloop.types.ts';
 
 const slots: SyncloopSlots = { openRuntime: slot('openRuntime'), settleEffects: slot('settleEffects') };
@@ -89,13 +90,10 @@ export const syncloopSetup = setup({
       spawn('runtimeHealth', { id, input: { ...base, periodMs: settings.healthPeriodMs } });
       return {};
     }),
-    recordRuntimeAway: emit(({ context, event }) => {
+    recordRuntimeAway: enqueueActions(({ context, enqueue, event }) => {
       const { error } = event as unknown as { error: unknown };
       const message = `container runtime is not reachable (try ${context.failures}): ${AgentError.from(error, 'syncloop').message}`;
-      return {
-        type: 'event.happened' as const,
-        event: { type: 'Warning' as const, reason: 'RuntimeNotReady', message },
-      };
+      enqueue.raise({ type: 'event.happened', event: { type: 'Warning', reason: 'RuntimeNotReady', message } });
     }),
     /** Children stop with their waits and reads; a mutating call in flight is not cut, its end is awaited. */
     dismissAll: enqueueActions(({ enqueue, self }) => {
@@ -131,7 +129,7 @@ export const syncloopSetup = setup({
     listNow: ({ context }) => context.pleg?.send({ type: 'list.now' }),
     /** Brings the set of pod actors in line with what is desired and observed. */
     reconcile: enqueueActions(({ context, enqueue, self }) => {
-      const { changes, told, spawns, events, judgeAgain, keep } = reconcile(context);
+      const { changes, told, spawns, events, judgeAgain, look, keep } = reconcile(context);
       enqueue.assign(changes);
       for (const { uid, event } of told) {
         const pod = context.pods[uid];
@@ -143,6 +141,7 @@ export const syncloopSetup = setup({
         }));
       for (const event of events) enqueue.raise({ type: 'event.happened', event });
       for (const { uid, delayMs } of judgeAgain) enqueue.raise({ type: 'pod.judge', uid }, { delay: delayMs });
+      if (look) enqueue(() => context.cluster?.send({ type: 'node.look' }));
       if (keep && context.housekeeping) enqueue.sendTo(context.housekeeping, { type: 'housekeeping.keep', keep });
     }),
     /** A pod that was refused is new once more; its refusals are remembered. */
@@ -155,8 +154,9 @@ export const syncloopSetup = setup({
     }),
     /** Tells the API server's side what became of the pods, each that changed. */
     tellCluster: enqueueActions(({ context, enqueue }) => {
-      const { cluster, entries, toldEntries } = context;
+      const { cluster, toldEntries } = context;
       if (!cluster) return;
+      const entries = knownPods(context);
       if (sourcesReady(context) && !context.toldReady) {
         enqueue(() => cluster.send({ type: 'sources.ready' }));
         enqueue.assign({ toldReady: true });
@@ -170,9 +170,18 @@ export const syncloopSetup = setup({
     passHealthToCluster: ({ context: { cluster, health, healthMessage: message } }) => {
       if (health !== 'unknown') cluster?.send({ type: 'health.changed', health, message });
     },
-    learnNode: assign(({ context, event }) =>
-      event.type === 'node.known' ? { node: nodeViewOf(event.node, context.node) } : {},
-    ),
+    learnNode: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'node.known') return;
+      const answered = Object.keys(context.looks).map((uid) => [uid, 'answered'] as const);
+      const hostIPs = hostIPsOf(event.node) ?? context.hostIPs;
+      enqueue.assign({
+        node: nodeViewOf(event.node, context.node),
+        hostIPs,
+        ...(event.looked && { looks: Object.fromEntries(answered) }),
+      });
+      if (sameJson(hostIPs, context.hostIPs)) return;
+      for (const pod of Object.values(context.pods)) enqueue.sendTo(pod, { type: 'node.addressed', hostIPs });
+    }),
     logProblem: emit(({ event }) => ({
       type: 'event.happened' as const,
       event: {
@@ -212,21 +221,22 @@ export const syncloopSetup = setup({
     mourn: enqueueActions(({ context, enqueue, event }) => {
       const { actorId, error } = event as ChildOver;
       enqueue(stopChild(actorId));
+      const entry = context.entries[uidOf(actorId)];
+      const { uid = '', name = '', namespace = '' } = entry ?? {};
       const message = `${actorId} failed and is started again: ${AgentError.from(error, 'syncloop').message}`;
-      enqueue.emit({
-        type: 'event.happened',
-        event: { type: 'Warning', reason: 'FailedSync', message, pod: context.entries[uidOf(actorId)] },
-      });
+      const pod = entry && { uid, name, namespace };
+      const told: RecordedEvent = { type: 'Warning', reason: 'FailedSync', message, ...(pod && { pod }) };
+      enqueue.emit({ type: 'event.happened', event: told });
+      if (actorId !== 'cluster') enqueue(() => context.cluster?.send({ type: 'event.record', event: told }));
       enqueue.raise({ type: 'child.respawn', id: actorId }, { delay: 'respawn' });
       // The next one has to be told everything.
       if (actorId === 'cluster') enqueue.assign({ cluster: undefined, toldEntries: {}, toldReady: false });
-      const uid = uidOf(actorId);
-      if (!context.pods[uid]) return;
-      const { name = '', namespace = '' } = context.entries[uid] ?? {};
-      // Forgotten but for its being there: it is added again, or ended as an orphan, once it is seen afresh.
+      if (!entry) return;
+      // It is added again, or ended as an orphan, once it is seen afresh; until then nobody hears that it is gone.
       enqueue.assign({
         pods: without(context.pods, uid),
         entries: without(context.entries, uid),
+        mourned: { ...context.mourned, [uid]: entry },
         observed: without(context.observed, uid),
         listed: [...context.listed, { uid, name, namespace }],
       });

@@ -137,6 +137,8 @@ export interface PodEntry {
   waitsFor?: string;
   /** Came again under the same UID while it was ending; started when the old one is gone. */
   again?: { pod: DesiredPod; source: SourceName };
+  /** It was told to end, so that a critical pod fits. */
+  preempted?: true;
   /** Not taken in: it has a status that says why, and no actor. */
   refused?: true;
 }

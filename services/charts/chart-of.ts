@@ -1,4 +1,5 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
+import type { ChartWords, StateWords } from '../../machines/chart-words.types.ts';
 import type { Chart, Edge, State } from './chart.types.ts';
 
 /** Reads machines' definitions into plain data; a machine of the record is known to the others by its name there. */
@@ -18,6 +19,7 @@ function chartOf(name: string, machine: AnyStateMachine, names: ReadonlyMap<unkn
   };
   visit(machine.root);
   const { actors, delays } = machine.implementations;
+  const words = machine.root.meta as ChartWords | undefined;
   const children = Object.values(actors as Record<string, unknown>).flatMap((logic) => names.get(logic) ?? []);
   return {
     name,
@@ -29,11 +31,13 @@ function chartOf(name: string, machine: AnyStateMachine, names: ReadonlyMap<unkn
     delays: Object.fromEntries(
       Object.entries(delays).map(([delay, ms]) => [delay, typeof ms === 'number' ? ms : null]),
     ),
+    ...(words && { words }),
   };
 }
 
 function stateOf(node: AnyStateNode): State {
   const { type: kind, description = '', tags } = node;
+  const { awaits, holdsBack } = (node === node.machine.root ? {} : (node.meta ?? {})) as StateWords;
   const first = kind === 'compound' ? node.initial.target[0] : undefined;
   return {
     path: pathOf(node),
@@ -44,6 +48,8 @@ function stateOf(node: AnyStateNode): State {
     invokes: node.invoke.map((invoke) => String(invoke.src)),
     entry: actionsOf(node.entry),
     exit: actionsOf(node.exit),
+    ...(awaits && { awaits }),
+    ...(holdsBack && { holdsBack }),
   };
 }
 

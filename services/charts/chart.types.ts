@@ -1,3 +1,5 @@
+import type { ChartWords } from '../../machines/chart-words.types.ts';
+
 /**
  * A machine as plain data: what its documentation, its picture, the inspector's page and `statelet explain` all read. JSON
  * through and through, made from the machine's definition alone.
@@ -16,6 +18,8 @@ export interface Chart {
   children: string[];
   /** Its named delays, ms; null where the length is computed when the state is entered. */
   delays: Record<string, number | null>;
+  /** Its guards, delays and events in words, by name, as far as it has some. */
+  words?: ChartWords;
 }
 
 /** One state of a chart. */
@@ -33,6 +37,10 @@ export interface State {
   /** Actions, with what they are told where that is fixed: `record(Created)`. */
   entry: string[];
   exit: string[];
+  /** Guards and events that it waits for, by name. */
+  awaits?: readonly string[];
+  /** While it is entered, pods or the whole node cannot go on. */
+  holdsBack?: boolean;
 }
 
 /** One edge of a chart, in words that a table and a picture share. */

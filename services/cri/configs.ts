@@ -1,5 +1,5 @@
 import type { Container, DesiredPod } from '../../machines/kubernetes.types.ts';
-import { containerEnvironment, expandCommand } from '../../machines/pod/policy/expand.ts';
+import { expandCommand, type EnvironmentVariable } from '../../machines/pod/policy/expand.ts';
 import {
   containerAnnotations,
   containerLabels,
@@ -99,6 +99,7 @@ export interface ContainerPlace {
   /** The image's status, where `needsImageUser` asks for it. */
   image: Image | undefined;
   mounts: HostMount[];
+  environment: readonly EnvironmentVariable[];
 }
 
 /**
@@ -113,7 +114,7 @@ export function containerConfig(
   place: ContainerPlace,
   settings: ConfigSettings,
 ): ContainerConfig {
-  const environment = containerEnvironment(container);
+  const { environment } = place;
   const adjust = oomScoreAdj(pod, container, settings.memoryCapacityBytes);
   return ContainerConfig.fromPartial({
     metadata: { name: container.name, attempt: place.attempt },

@@ -1,6 +1,7 @@
 import { fromPromise } from 'xstate';
-import type { DesiredPod } from '../../machines/kubernetes.types.ts';
-import type { ContainerSlots, KeptStop } from '../../machines/pod/container.types.ts';
+import type { Container, DesiredPod } from '../../machines/kubernetes.types.ts';
+import type { EnvironmentVariable } from '../../machines/pod/policy/expand.ts';
+import type { ContainerSlots, CurrentSandbox, KeptStop } from '../../machines/pod/container.types.ts';
 import type { ImagePullSlots } from '../../machines/pod/image-pull.types.ts';
 import type { PodSlots } from '../../machines/pod/pod.types.ts';
 import type {
@@ -42,6 +43,17 @@ export interface CriServices {
   settings: ConfigSettings;
   /** The resolver of a pod's containers. */
   resolver: (pod: DesiredPod) => Promise<DNSConfig>;
+  /**
+   * The variables of a container in its sandbox.
+   *
+   * @throws Error or AgentError where it cannot be made: an object or key that is missing
+   */
+  environment: (
+    pod: DesiredPod,
+    container: Container,
+    sandbox: CurrentSandbox,
+    signal: AbortSignal,
+  ) => Promise<EnvironmentVariable[]>;
   /** Keeps a stop, before it is asked for, for an agent that is started before its end. Never rejects. */
   recordStop: (podUid: string, name: string, stop: KeptStop) => Promise<void>;
 }
@@ -57,14 +69,16 @@ async function sandboxConfig(services: CriServices, pod: DesiredPod, attempt: nu
 
 /** The effects of a container. Calls that change something go on when their actor is stopped (docs/adr/0005). */
 export function containerSlots(services: CriServices): ContainerSlots {
-  const { cri, host, observer, turns, settings, recordStop } = services;
+  const { cri, host, observer, turns, settings, environment, recordStop } = services;
   const { own } = observer;
   return {
     createContainer: fromPromise(async ({ input: { pod, container, attempt, sandbox, imageRef }, signal }) => {
+      const variables = await configured(() => environment(pod, container, sandbox, signal));
       const { mounts } = await host.prepareContainer(pod, container, attempt, signal);
       const image = needsImageUser(pod, container) ? await imageStatus(cri, imageRef, signal) : undefined;
       const forSandbox = await sandboxConfig(services, pod, sandbox.attempt);
-      const config = configured(() => containerConfig(pod, container, { attempt, imageRef, image, mounts }, settings));
+      const place = { attempt, imageRef, image, mounts, environment: variables };
+      const config = await configured(() => containerConfig(pod, container, place, settings));
       const create = () => createContainer(cri, sandbox.id, config, forSandbox, signal);
       const id = await turns.take('container', () => own.during('make', pod.metadata.uid, create), signal);
       observer.remember(id, pod.metadata, sandbox.id);
@@ -102,13 +116,13 @@ export function containerSlots(services: CriServices): ContainerSlots {
   };
 }
 
-function configured<T>(make: () => T): T {
+/** What fails here is the container's configuration, whoever said so; other containers of the pod go on. */
+async function configured<T>(make: () => T | Promise<T>): Promise<T> {
   try {
-    return make();
+    return await make();
   } catch (error) {
-    if (error instanceof AgentError) throw error;
-    const message = error instanceof Error ? error.message : String(error);
-    throw new AgentError({ op: 'CreateContainer', reason: CONFIG_ERROR, message, transient: false, cause: error });
+    const { message, transient } = AgentError.from(error, 'CreateContainer');
+    throw new AgentError({ op: 'CreateContainer', reason: CONFIG_ERROR, message, transient, cause: error });
   }
 }
 
@@ -121,7 +135,6 @@ export function podSlots(services: CriServices): Omit<PodSlots, 'recordEnd'> {
       turns.take('prepare', () => host.ensureCgroup(pod, signal), signal),
     ),
     makeDirectories: fromPromise(({ input: { pod }, signal }) => host.makeDirectories(pod, signal)),
-    mountVolumes: fromPromise(({ input: { pod }, signal }) => host.mountVolumes(pod, signal)),
 
     runSandbox: fromPromise(async ({ input: { pod, attempt }, signal }) => {
       const config = await sandboxConfig(services, pod, attempt);
@@ -184,11 +197,15 @@ export function plegSlots({ observer }: Pick<CriServices, 'observer'>): PlegSlot
 }
 
 /** The sweep of housekeeping: in the runtime first, so that no directory goes before what writes to it. */
-export function housekeepingSlots(services: Pick<CriServices, 'cri' | 'host' | 'observer'>): HousekeepingSlots {
+export function housekeepingSlots(
+  services: Pick<CriServices, 'cri' | 'host' | 'observer'>,
+  sweepKept: (keep: ReadonlySet<string>) => Promise<void> = () => Promise.resolve(),
+): HousekeepingSlots {
   return {
     sweep: fromPromise(async ({ input, signal }) => {
       const keep = new Set(input.keep);
       const dead = await sweepRuntime(services, keep, signal);
+      await sweepKept(keep);
       return { removed: [...dead, ...(await services.host.sweep(keep, signal))] };
     }),
   };

@@ -1,8 +1,10 @@
 import { fromPromise } from 'xstate';
-import type { HostFacts, NodeSlots, RuntimeFacts } from '../../machines/node/node.types.ts';
+import type { NodeStatusSlots } from '../../machines/node/node-status.types.ts';
+import type { HostFacts, RuntimeFacts } from '../../machines/node/node.types.ts';
 import type { Cri } from './client.ts';
 import { listImages } from './verbs/list-images.ts';
 import { status } from './verbs/status.ts';
+import { updateRuntimeConfig } from './verbs/update-runtime-config.ts';
 import { version } from './verbs/version.ts';
 
 /** What the Node object says of the runtime. @throws AgentError where it does not answer */
@@ -30,12 +32,13 @@ async function runtimeFacts(cri: Cri, { images }: { images: boolean }, signal?: 
   };
 }
 
-/** The reading of node and nodeStatus: what the runtime does not answer is left out, that of the host has to be there. */
+/** The effects of node and nodeStatus on host and runtime. In a reading, what the runtime does not answer is left out, that of the host has to be there. */
 export function nodeFactSlots(
   cri: Cri,
   readHost: (signal: AbortSignal) => Promise<HostFacts>,
-): Pick<NodeSlots, 'readNodeFacts'> {
+): Pick<NodeStatusSlots, 'readNodeFacts' | 'updateRuntimeConfig'> {
   return {
+    updateRuntimeConfig: fromPromise(({ input, signal }) => updateRuntimeConfig(cri, input.podCIDR, signal)),
     readNodeFacts: fromPromise(async ({ input, signal }) => {
       const [host, runtime] = await Promise.all([
         readHost(signal),

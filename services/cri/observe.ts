@@ -1,3 +1,4 @@
+import { CONFIG_SOURCE_ANNOTATION } from '../../machines/pod/policy/names.ts';
 import type {
   ObservedContainer,
   ObservedPod,
@@ -212,6 +213,7 @@ function observedSandbox(status: PodSandboxStatus, at: number): ObservedSandbox 
     createdAt: ms(status.createdAt),
     network,
     ips: state === 'ready' && network === 'pod' ? all.filter((ip) => ip !== '') : [],
+    source: status.annotations[CONFIG_SOURCE_ANNOTATION],
     at,
   };
 }

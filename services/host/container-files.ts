@@ -4,7 +4,8 @@ import { AgentError } from '../../machines/agent-error.types.ts';
 import type { Container, DesiredPod, VolumeMount } from '../../machines/kubernetes.types.ts';
 import { containerDirectory } from './directories.ts';
 import type { HostMount, HostPaths } from './host.types.ts';
-import { volumePath } from './volumes/index.ts';
+import { volumeOf, volumePath } from './volumes/index.ts';
+import { hasContent } from '../../machines/pod/policy/volume-content.ts';
 import { makeDirectory } from './make-directory.ts';
 
 const PROPAGATIONS = ['None', 'HostToContainer', 'Bidirectional'] as const;
@@ -52,7 +53,8 @@ function bind(paths: HostPaths, pod: DesiredPod, container: Container, mount: Vo
   return {
     hostPath: volumePath(paths, pod, mount.name),
     containerPath: mount.mountPath,
-    readOnly: mount.readOnly ?? false,
+    // What the agent writes is nobody else's to change (kubelet_pods.go:makeMounts, mustMountRO).
+    readOnly: (mount.readOnly ?? false) || hasContent(volumeOf(pod, mount.name)),
     recursiveReadOnly: false,
     propagation,
   };

@@ -24,12 +24,12 @@ export interface FactStore {
 /**
  * Facts as <rootDir>/statelet/<folder>/<key>.json, replaced as a whole: a crash leaves the old or the new, never a half.
  *
- * @param folder `facts`: of pods, by UID; `manifests`: last good ones; `pods`: of the API
+ * @param folder `facts`: of pods, by UID; `manifests`: last good ones; `pods`, `config-maps`, `secrets/…`: of the API
  */
 export function createFactStore(
   paths: Pick<HostPaths, 'rootDir'>,
   logger: HostLogger,
-  folder: 'facts' | 'manifests' | 'pods' = 'facts',
+  folder: 'facts' | 'manifests' | 'pods' | 'config-maps' | `secrets/${string}` = 'facts',
 ): FactStore {
   const directory = join(paths.rootDir, 'statelet', folder);
   const file = (key: string) => join(directory, `${component(key, 'pod UID')}.json`);
@@ -47,7 +47,7 @@ export function createFactStore(
           { ...(folder === 'facts' && { pod: key }), file: aside, problem: read.problem },
           folder === 'facts'
             ? 'facts of a pod cannot be used and were set aside'
-            : 'a kept manifest cannot be used and was set aside',
+            : 'a kept copy cannot be used and was set aside',
         );
         return undefined;
       }),
@@ -91,8 +91,9 @@ function decode(text: string): { facts: Record<string, unknown> } | { problem: s
   let stored: { version?: unknown; checksum?: unknown; facts?: unknown } | null;
   try {
     stored = JSON.parse(text) as typeof stored;
-  } catch (error) {
-    return { problem: `not JSON: ${String(error)}` };
+  } catch {
+    // Not the parser's words: they quote the text, and the facts may be a Secret.
+    return { problem: 'not JSON' };
   }
   if (stored?.version !== VERSION) return { problem: `version ${String(stored?.version)}: accepted is ${VERSION}` };
   if (typeof stored.facts !== 'object' || stored.facts === null) return { problem: 'facts: must be an object' };

@@ -1,4 +1,5 @@
-import type { Container, DesiredPod } from '../../machines/kubernetes.types.ts';
+import type { Container, DesiredPod, Volume } from '../../machines/kubernetes.types.ts';
+import type { VolumeFile } from '../../machines/pod/policy/volume-content.ts';
 import type { PodRef } from '../../machines/pod/pod.types.ts';
 
 /** Where things live on the node; every path is absolute. */
@@ -48,7 +49,8 @@ export interface PodHost {
   logDirectory(pod: DesiredPod): string;
   ensureCgroup(pod: DesiredPod, signal: AbortSignal): Promise<void>;
   makeDirectories(pod: DesiredPod, signal: AbortSignal): Promise<{ highestLogAttempt: Record<string, number> }>;
-  mountVolumes(pod: DesiredPod, signal: AbortSignal): Promise<void>;
+  /** @param files what the volume shows, where the agent writes that */
+  mountVolume(pod: DesiredPod, volume: Volume, files: readonly VolumeFile[], signal: AbortSignal): Promise<void>;
   /** Container directory, termination message file, sub-paths: all that CreateContainer binds. */
   prepareContainer(
     pod: DesiredPod,

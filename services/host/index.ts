@@ -7,10 +7,11 @@ import type { CgroupSettings, HostLogger, HostPaths, PodHost } from './host.type
 import { linkLog, removeDanglingLinks, removeLog } from './logs.ts';
 import { sweepLeftovers } from './sweep.ts';
 import { readTerminationMessage } from './termination-message.ts';
-import { refuseMounted, setUpVolumes, tearDownVolumes } from './volumes/index.ts';
+import { refuseMounted, setUpVolume, tearDownVolumes } from './volumes/index.ts';
 
 export { isCgroupV2 } from './cgroup/index.ts';
 export { createFactStore } from './facts.ts';
+export { createSecretStore } from './secret-store.ts';
 export { podSourceSlots } from './manifests/index.ts';
 export { podFacts } from './pod-facts.ts';
 export { hostFactsReader, hostWithoutAddresses } from './node-facts.ts';
@@ -60,7 +61,10 @@ export function createPodHost({ paths, cgroup, logger = { warn: () => undefined 
         highestLogAttempt: await makePodDirectories(paths, pod),
       }));
     },
-    mountVolumes: (pod, signal) => effect('mount volumes', SLOW_MS, signal, (inner) => setUpVolumes(paths, pod, inner)),
+    mountVolume: (pod, volume, files, signal) =>
+      effect('mount volume', SLOW_MS, signal, (inner) =>
+        setUpVolume(paths, pod, volume, files, { logger, signal: inner }),
+      ),
     prepareContainer: (pod, container, attempt, signal) =>
       effect('prepare container', QUICK_MS, signal, async () => ({
         mounts: await prepareContainerFiles(paths, pod, container, attempt),

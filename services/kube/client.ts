@@ -22,13 +22,13 @@ export interface RequestOptions {
   contentType?: string;
   /** Cuts a GET; a write goes on to its answer or deadline once its turn has come (docs/adr/0005). */
   signal?: AbortSignal;
-  /** Longest time from its turn to the whole answer, ms; 30 s if not given. */
+  /** Longest time from its turn to the whole answer, ms; 30 s, or that of heartbeats, if not given. */
   deadlineMs?: number;
-  /** Which rate limit it waits for; `api` if not given. Heartbeats wait for none (kubelet: heartbeat client). */
+  /** Which rate limit it waits for; `api` if not given. Heartbeats (node, lease) wait for none (kubelet: heartbeat client). */
   turns?: Turns;
 }
 
-type Turns = 'api' | 'events' | 'none';
+type Turns = 'api' | 'events' | 'heartbeats';
 
 export interface WatchEvent<T = unknown> {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
@@ -67,10 +67,13 @@ export interface KubeOptions {
   burst: number;
   /** eventRecordQPS, eventBurst: events have turns of their own, so that they hold up nothing. */
   events: { qps: number; burst: number };
+  /** Longest time for a heartbeat, ms: one that hangs must not keep the next from being sent; 10 s if not given. */
+  heartbeatMs?: number;
   userAgent: string;
 }
 
 const DEADLINE_MS = 30_000;
+const HEARTBEAT_MS = 10_000;
 /** A server that has not ended a watch so long after it should have is no longer there, ms. */
 const OVERDUE_MS = 30_000;
 
@@ -82,7 +85,12 @@ export function connectKube(config: KubeConfig, options: KubeOptions): Kube {
   const credentials = clientCredentials(config);
   const closing = new AbortController();
   const writes = new Set<Promise<unknown>>();
-  const limits = { api: rateLimit(options), events: rateLimit(options.events), none: rateLimit({ qps: -1, burst: 0 }) };
+  const limits = {
+    api: rateLimit(options),
+    events: rateLimit(options.events),
+    heartbeats: rateLimit({ qps: -1, burst: 0 }),
+  };
+  const { heartbeatMs = HEARTBEAT_MS } = options;
   const pool = openPool(
     {
       host: server.hostname.replace(/^\[|\]$/g, ''),
@@ -116,7 +124,8 @@ export function connectKube(config: KubeConfig, options: KubeOptions): Kube {
   };
 
   const request = async <T>(call: RequestOptions): Promise<T> => {
-    const { op = `${call.method} ${call.path}`, deadlineMs = DEADLINE_MS, turns = 'api' } = call;
+    const { op = `${call.method} ${call.path}`, turns = 'api' } = call;
+    const { deadlineMs = turns === 'heartbeats' ? heartbeatMs : DEADLINE_MS } = call;
     const span = beginSpan(op, [closing.signal, call.signal]);
     try {
       await limits[turns].take(op, span.signal);

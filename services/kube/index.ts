@@ -62,7 +62,9 @@ export function podWriterSlots(kube: Kube): PodWriterSlots {
 }
 
 /** The effects of the Node object and its lease that need the API; what the host and the runtime tell is not here. */
-export function nodeSlots(kube: Kube): Omit<NodeSlots & NodeStatusSlots, 'readNodeFacts'> & LeaseSlots {
+export function nodeSlots(
+  kube: Kube,
+): Omit<NodeSlots & NodeStatusSlots, 'readNodeFacts' | 'updateRuntimeConfig'> & LeaseSlots {
   return {
     createNode: fromPromise(({ input: { node }, signal }) => createNode(kube, node, signal)),
     getNode: fromPromise(({ input: { nodeName }, signal }) => getNode(kube, nodeName, signal)),

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { parse } from 'yaml';
 import { invalid, Look, type Entry } from './fields.ts';
+import { inClusterConfig } from './in-cluster.ts';
 import type { KubeConfig, ExecPlugin, Source } from './kube-config.types.ts';
 
 const EXEC_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
@@ -10,15 +11,23 @@ const UNSUPPORTED = ['auth-provider', 'as', 'as-uid', 'as-groups', 'as-user-extr
 
 /**
  * The current context of a kubeconfig; relative paths are taken from its folder, a file wins over data for tokens and data
- * over a file for certificates (client-go clientcmd).
+ * over a file for certificates (client-go clientcmd). An empty file means the cluster that the agent runs in as a pod,
+ * where it does (clientcmd/merged_client_builder.go:ClientConfig).
  *
+ * @param env the process's
+ * @param serviceAccount the folder of the pod's service account, other than Kubernetes' in tests
  * @throws AgentError `InvalidKubeconfig` that names file and field, never a value
  */
-export async function loadKubeconfig(path: string): Promise<KubeConfig> {
+export async function loadKubeconfig(
+  path: string,
+  env: Record<string, string | undefined> = {},
+  serviceAccount?: string,
+): Promise<KubeConfig> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     throw invalid(path, '', `cannot be read: ${error.code ?? error.message}`, error);
   });
-  return parseKubeconfig(path, text);
+  const inCluster = text.trim() === '' ? await inClusterConfig(env, serviceAccount) : undefined;
+  return inCluster ?? parseKubeconfig(path, text);
 }
 
 /** `loadKubeconfig` of a text; `path` is where relative paths are taken from and what errors name. */

@@ -10,6 +10,7 @@ import {
   stateName,
   type SnapshotView,
 } from './actor-view.ts';
+import { guardHolds } from './guard-holds.ts';
 import { createListeners } from './listeners.ts';
 import { causeNow, reasonsAfter } from './cause.ts';
 import type { Reasons } from './cause.types.ts';
@@ -229,6 +230,8 @@ export function createLiveSystem(options: LiveSystemOptions): RunningLiveSystem 
     }
   };
 
+  const allSecrets = () => secretsOf([...entries.values()].map(({ actor }) => snapshotOf(actor).context));
+
   return {
     inspect(event) {
       try {
@@ -245,8 +248,16 @@ export function createLiveSystem(options: LiveSystemOptions): RunningLiveSystem 
     context(sessionId) {
       const entry = entries.get(sessionId);
       if (!entry) return undefined;
-      const all = [...entries.values()].map((other) => snapshotOf(other.actor).context);
-      return redact(snapshotOf(entry.actor).context, secretsOf(all));
+      return redact(snapshotOf(entry.actor).context, allSecrets());
+    },
+    peek(sessionId) {
+      const entry = entries.get(sessionId);
+      return entry && snapshotOf(entry.actor).context;
+    },
+    redacted: (value) => redact(value, allSecrets()),
+    holds(sessionId, guard) {
+      const entry = entries.get(sessionId);
+      return entry && guardHolds(entry.actor, guard);
     },
     history: (actor) => history.of(actor),
     recall: (kept) => history.recall(kept),

@@ -83,6 +83,15 @@ export interface LiveSystem {
   actor(sessionId: string): LiveActor | undefined;
   /** The actor's context as a JSON tree, with everything that may be secret replaced by `"[redacted]"`. */
   context(sessionId: string): unknown;
+  /**
+   * The actor's context itself, which may hold secrets: to be read, not to be given out. What is made of it goes through
+   * `redacted`.
+   */
+  peek(sessionId: string): unknown;
+  /** A value as `context` shows it, without the secrets of any actor. */
+  redacted(value: unknown): unknown;
+  /** Whether a guard of the actor's machine holds now; undefined where that hangs on an event, or cannot be known. */
+  holds(sessionId: string, guard: string): boolean | undefined;
   /** Kept transitions, newest last; of one actor (its lasting name) or of all. */
   history(actor?: string): readonly Transition[];
   /** Listeners are called after the actor has settled, never in the middle of a transition; one that throws is dropped. */

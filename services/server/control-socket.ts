@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentError } from '../../machines/agent-error.types.ts';
 import { errno, ifThere } from '../host/effect.ts';
 import { actorTree } from '../live/actor-tree.ts';
+import { targetOf } from '../explain/target.ts';
 import { isOf } from '../live/history.ts';
 import type { AgentView, RunningServer } from './server.types.ts';
 import { makeDirectory } from '../host/make-directory.ts';
@@ -26,10 +27,14 @@ export function controlSocketPath(rootDir: string): string {
 /**
  * The local socket that the commands ask: HTTP, JSON. `GET /actors` answers the tree of `statelet ps`, `GET /live` the same
  * actors with effects, timers and tags, `GET /history?actor=pod default/web` what that one did, of a pod all that is about it;
- * without a name, what all did. Mode 0600 in a folder of mode 0700. A socket that nobody answers on any more is replaced.
+ * without a name, what all did. `GET /explain?pod=default/web` (`?container=default/web/main`, `?node`) says why it is where it is.
+ * Mode 0600 in a folder of mode 0700. A socket that nobody answers on any more is replaced.
  * @throws AgentError AlreadyRunning where another agent answers on it, InvalidPath where the path is too long
  */
-export async function serveControlSocket(path: string, view: Pick<AgentView, 'live'>): Promise<RunningServer> {
+export async function serveControlSocket(
+  path: string,
+  view: Pick<AgentView, 'live' | 'explain'>,
+): Promise<RunningServer> {
   const op = `listen on ${path}`;
   if (Buffer.byteLength(path) > MAX_PATH)
     throw new AgentError({
@@ -44,7 +49,7 @@ export async function serveControlSocket(path: string, view: Pick<AgentView, 'li
   const server = createServer((request, response) => {
     const found = request.method === 'GET' ? answer(request.url ?? '/', view) : undefined;
     response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(found ?? { message: 'accepted are GET /actors, /live and /history' }));
+    response.end(JSON.stringify(found ?? { message: 'accepted are GET /actors, /live, /history and /explain' }));
   });
   // It answers under a name of its own before it takes the real one: whoever finds that one taken can tell by whom.
   const own = join(folder, `.${randomBytes(5).toString('hex')}`);
@@ -74,7 +79,7 @@ export async function serveControlSocket(path: string, view: Pick<AgentView, 'li
 }
 
 /** Undefined: nothing of that name is here. */
-function answer(url: string, { live }: Pick<AgentView, 'live'>): object | undefined {
+function answer(url: string, { live, explain }: Pick<AgentView, 'live' | 'explain'>): object | undefined {
   const { pathname, searchParams } = URL.parse(url, 'http://localhost') ?? {};
   switch (pathname) {
     case '/actors':
@@ -85,6 +90,10 @@ function answer(url: string, { live }: Pick<AgentView, 'live'>): object | undefi
       const actor = searchParams?.get('actor') ?? null;
       const all = live.history();
       return actor === null ? all : all.filter((transition) => isOf(actor, transition));
+    }
+    case '/explain': {
+      const target = searchParams && targetOf(searchParams);
+      return target && explain(target);
     }
     default:
       return undefined;

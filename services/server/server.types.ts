@@ -1,4 +1,5 @@
 import type { Pod, PodStatus } from '../../machines/kubernetes.types.ts';
+import type { Explanation, Target } from '../explain/explain.types.ts';
 import type { LiveSystem } from '../live/live.types.ts';
 
 /**
@@ -10,6 +11,8 @@ export interface AgentView {
   pods(): readonly PodView[];
   /** The running actors, and what they have done. */
   live: Pick<LiveSystem, 'actors' | 'history'>;
+  /** Why something is where it is, in words. */
+  explain(target: Target): Explanation;
 }
 
 /** A pod and its status as the agent knows it, which stands above a status in the pod itself. */

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { syncloopSettings } from '../../bin/settings.ts';
+import { hostIPs, syncloopSettings } from '../../bin/settings.ts';
 import { loadFields } from '../config/load.ts';
 
 const node = { nodeName: 'n', hostIPs: ['192.0.2.1'], memoryCapacityBytes: 1, cores: 1, bootId: '' };
@@ -27,4 +27,12 @@ test('every setting of log rotation acts', () => {
 
 test('a size below zero turns rotation off', () => {
   expect(rotation({ containerLogMaxSize: '-1' })).toBeUndefined();
+});
+
+test('until the Node tells them, the node’s addresses are those of --node-ip, or the host’s with the family that it prefers first', () => {
+  const found = ['192.0.2.1', '2001:db8::1'];
+  expect(hostIPs('192.0.2.7, 2001:db8::7', found)).toEqual(['192.0.2.7', '2001:db8::7']);
+  expect(hostIPs('', found)).toEqual(found);
+  expect(hostIPs('0.0.0.0', found)).toEqual(found);
+  expect(hostIPs('::', found)).toEqual(['2001:db8::1', '192.0.2.1']);
 });

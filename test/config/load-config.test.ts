@@ -261,10 +261,10 @@ test('what is set and has no effect yet is named, by its origin', () => {
     '--node-labels=a=b',
     '--container-hints=/x',
     '--max-pods=5',
-    '--sync-frequency=2m',
+    '--image-gc-low-threshold=2',
   ]);
   expect(warnings).toContain('/k.yaml: no effect in this version: clusterDomain, clusterDNS');
-  expect(warnings).toContain('command line: no effect in this version: --container-hints, --sync-frequency');
+  expect(warnings).toContain('command line: no effect in this version: --container-hints, --image-gc-low-threshold');
 });
 
 test('what acts in part is told with the part', () => {

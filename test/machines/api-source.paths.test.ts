@@ -284,6 +284,20 @@ describe('apiSource', () => {
     expect(run.pending('keepPods')).toEqual([]);
   });
 
+  test('a pod that goes after it could not be kept is forgotten all the same: some of it may have been written', () => {
+    const run = begin();
+    run.settle('listPods', list('10', object('a', '5'), object('b', '6')));
+    run.settle('keepPods', fail('EIO'));
+    run.send(batch(['DELETED', object('a', '11')]));
+    run.advance(30_000);
+    run.settle('keepPods', ok());
+    expect(keeps(run)).toEqual([
+      { keep: ['a', 'b'], forget: [] },
+      { keep: ['b'], forget: ['a'] },
+    ]);
+    expect(run.pending('keepPods')).toEqual([]);
+  });
+
   test('pods that cannot be kept are told once and tried again; nothing waits for that', () => {
     const run = begin();
     run.settle('listPods', list('10', object('a', '5')));

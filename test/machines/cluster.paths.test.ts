@@ -51,6 +51,7 @@ describe('cluster', () => {
         { type: 'pod.forgotten', uid: 'uid-1' },
         { type: 'sources.ready' },
         health,
+        { type: 'node.look' },
         record,
         listed,
         known,

@@ -7,14 +7,16 @@ import { desired, input, lastCreated, seen, toHold, toRun, toStop, type Run } fr
 
 const MUTATING = ['createContainer', 'startContainer', 'removeContainer'];
 
+const CONFIG_ERROR = 'CreateContainerConfigError';
+
 const STARTS = ['imagePull', 'createContainer', 'startContainer'];
 
 /** Everything that a pod may push down, from what the machine has told it. */
-function pushes(run: Run): ContainerDesired[] {
+function pushes(run: Run): (ContainerDesired | { type: 'objects.changed' })[] {
   const { instances } = run.snapshot.context;
   const at = run.env.now() + 1;
   const running = instances.find((i) => i.state === 'running');
-  const list = [
+  const list: ReturnType<typeof pushes> = [
     desired(run, { plan: toRun }),
     desired(run, { plan: toStop(30) }),
     desired(run, { plan: toStop(5) }),
@@ -23,6 +25,7 @@ function pushes(run: Run): ContainerDesired[] {
     desired(run, { plan: toHold('noSandbox'), sandbox: undefined }),
     desired(run, { plan: toRun, sandbox: currentSandbox({ id: 's2', attempt: 1 }) }),
   ];
+  if (run.snapshot.context.waiting?.reason === CONFIG_ERROR) list.push({ type: 'objects.changed' });
   if (running) {
     const ended = { ...running, state: 'exited' as const, finishedAt: at, exitCode: 1, at };
     list.push(desired(run, { plan: toRun, instances: instances.map((i) => (i === running ? ended : i)) }));
@@ -55,6 +58,7 @@ const report = walk(containerMachine, {
       ok({ id: lastCreated(run).id }),
       fail('CreateContainerError'),
       fail('NameReserved'),
+      ...(run.snapshot.context.instances.length === 0 ? [fail(CONFIG_ERROR)] : []),
     ],
     startContainer: (_call, run) => [
       ok(lastCreated(run), 'running'),

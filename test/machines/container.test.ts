@@ -225,9 +225,9 @@ describe('the next attempt', () => {
 
 describe('a call that failed', () => {
   test.each([
-    ['CreateContainerConfigError', 'CreateContainerConfigError'],
-    ['INTERNAL', 'CreateContainerError'],
-  ])('B090 a create with %s is told as %s, with an event, and tried again', (reason, shown) => {
+    ['CreateContainerConfigError', 'CreateContainerConfigError', 10_000],
+    ['INTERNAL', 'CreateContainerError', 1000],
+  ])('B090 a create with %s is told as %s, with an event, and tried again', (reason, shown, first) => {
     const run = start();
     run.settle('imagePull', image);
     run.settle('createContainer', fail(reason, 'configmap "x" not found'));
@@ -235,8 +235,8 @@ describe('a call that failed', () => {
     expect(run.snapshot.value).toBe('waitingToRetry');
     expect(lastWaiting(run)).toEqual({ reason: shown, message: 'configmap "x" not found' });
     expect(run.parent.events()).toContain('Warning Failed Error: configmap "x" not found');
-    expect(run.untilTimer()).toBe(1000);
-    run.advance(1000);
+    expect(run.untilTimer()).toBe(first);
+    run.advance(first);
     run.settle('imagePull', image);
     run.settle('createContainer', fail(reason));
     run.settle('inspectContainer', ok([]));
@@ -470,5 +470,34 @@ describe('a stop that an earlier agent began', () => {
     run.settle('inspectContainer', ok([seen(run, {})]));
     run.advance(1_000);
     expect(asked(run)).toMatchObject({ gracePeriodSeconds: 24, killAt: T0 + 3_600_000 + 25_000 });
+  });
+});
+
+describe('a configuration that cannot be made', () => {
+  const configError = fail('CreateContainerConfigError', 'configmap "late" not found');
+
+  test('is tried again each 10 s, and counts as no crash', () => {
+    const run = start();
+    for (let i = 0; i < 4; i++) {
+      run.settle('imagePull', image);
+      run.settle('createContainer', configError);
+      run.settle('inspectContainer', ok([]));
+      expect(run.snapshot.context.waiting).toEqual({
+        reason: 'CreateContainerConfigError',
+        message: 'configmap "late" not found',
+      });
+      expect(run.untilTimer()).toBe(10_000);
+      run.advance(10_000);
+    }
+    expect(run.snapshot.value).toBe('pulling');
+  });
+
+  test('is tried again at once when an object of the pod changes', () => {
+    const run = start();
+    run.settle('imagePull', image);
+    run.settle('createContainer', configError);
+    run.settle('inspectContainer', ok([]));
+    run.send({ type: 'objects.changed' });
+    expect(run.snapshot.value).toBe('pulling');
   });
 });

@@ -27,6 +27,7 @@ const statusOf = (over: Partial<Parameters<typeof nodeStatus>[0]> = {}) =>
 const created = apiNode({ ...nodeObject('n1', hostFacts(), nodeSettings()), status: statusOf() });
 created.metadata!.uid = 'node-1';
 const readyNode = apiNode({ status: statusOf({ situation: situation() }) });
+const withCIDR = apiNode({ ...readyNode, spec: { podCIDRs: ['10.1.0.0/24', 'fd00:1::/64'] } });
 
 const input =
   (over: { node?: Node; found?: boolean; situation?: NodeSituation } = {}) =>
@@ -67,17 +68,19 @@ describe('nodeStatus', () => {
       ],
       outcomes: {
         readNodeFacts: [ok(nodeFacts()), away],
-        getNode: [ok(readyNode), fail('NotFound'), away],
+        getNode: [ok(readyNode), ok(withCIDR), fail('NotFound'), away],
         patchNodeStatus: [ok(readyNode), fail('NotFound'), fail('Conflict'), away],
+        updateRuntimeConfig: [ok(), away],
       },
-      key: ({ context: { plan, isDue, isLookDue, failures, found } }) => [
+      key: ({ context: { plan, isDue, isLookDue, failures, found, podCIDR } }) => [
+        podCIDR,
         plan?.patch !== undefined,
         isDue,
         isLookDue,
         found,
         Math.min(failures, 5),
       ],
-      invariants: { 'one effect': oneAtATime(['readNodeFacts', 'getNode', 'patchNodeStatus']) },
+      invariants: { 'one effect': oneAtATime(['readNodeFacts', 'getNode', 'patchNodeStatus', 'updateRuntimeConfig']) },
       maxDepth: 12,
     });
     expectAllTransitionsWalked(report);
@@ -180,6 +183,45 @@ describe('nodeStatus', () => {
     expect(run.parent.events()).toEqual([
       'Normal NodeNotSchedulable Node n1 status is now: NodeNotSchedulable',
       'Normal NodeSchedulable Node n1 status is now: NodeSchedulable',
+    ]);
+  });
+
+  test('a look answers only what was asked before it began; a write answers nothing', () => {
+    const run = start();
+    const looked = () => run.parent.ofType<{ type: string; looked: boolean }>('node.seen').map((each) => each.looked);
+    run.send(change());
+    run.send({ type: 'node.look' });
+    run.settle('patchNodeStatus', ok(readyNode));
+    run.send({ type: 'node.look' });
+    run.settle('getNode', ok(readyNode));
+    run.settle('getNode', away);
+    run.advance(run.untilTimer() ?? 0);
+    look(run, readyNode);
+    expect(looked()).toEqual([false, false, true]);
+  });
+
+  test('the runtime is told the addresses that the cluster has given to the node’s pods, once and when they change', () => {
+    const run = start({ node: withCIDR, situation: situation() });
+    const toldCIDRs = () => run.calls.filter(({ src }) => src === 'updateRuntimeConfig').map(({ input }) => input);
+    run.settle('updateRuntimeConfig', ok());
+    run.advance(PERIOD);
+    look(run, withCIDR);
+    run.advance(PERIOD);
+    look(run, apiNode({ ...readyNode, spec: { podCIDR: '10.2.0.0/24' } }));
+    expect(toldCIDRs()).toEqual([{ podCIDR: '10.1.0.0/24,fd00:1::/64' }, { podCIDR: '10.2.0.0/24' }]);
+  });
+
+  test('a runtime that does not take them is told again each period, and holds up no status', () => {
+    const run = start({ node: withCIDR, situation: situation() });
+    for (let tick = 0; tick < 3; tick += 1) {
+      run.settle('updateRuntimeConfig', away);
+      expect(run.pending()).toEqual([]);
+      run.advance(PERIOD);
+      look(run, withCIDR);
+    }
+    expect(run.pending('updateRuntimeConfig')).toHaveLength(1);
+    expect(run.parent.events()).toEqual([
+      'Warning PodCIDRNotUpdated the runtime does not take the pod CIDR 10.1.0.0/24,fd00:1::/64, which is tried again: UNAVAILABLE happened',
     ]);
   });
 

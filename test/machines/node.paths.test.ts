@@ -26,7 +26,7 @@ const [fresh, ready] = [node('node-1', 'False'), node('node-1', 'True')];
 const bare = apiNode();
 const away = fail('UNAVAILABLE');
 const EFFECTS = ['readNodeFacts', 'createNode', 'getNode', 'patchNode'];
-const seen = (which: Node) => ({ type: 'node.seen', node: which }) as const;
+const seen = (which: Node, looked = false) => ({ type: 'node.seen', node: which, looked }) as const;
 const known = (run: Run) => run.parent.ofType<{ type: string; uid: string }>('node.known').map(({ uid }) => uid);
 const srcs = (run: Run) =>
   run
@@ -58,6 +58,7 @@ describe('node', () => {
         patchNode: [ok(ready), away],
         nodeStatus: [
           emit(seen(ready), 'seen ready'),
+          emit(seen(ready, true), 'looked'),
           emit(seen(fresh), 'seen not ready'),
           emit(seen(node('node-2', 'True')), 'seen another'),
           emit({ type: 'event.happened', event: { type: 'Normal', reason: 'NodeReady', message: '' } } as never),
@@ -74,6 +75,7 @@ describe('node', () => {
         context.situation.shuttingDown,
         context.toldAbsent,
         context.found,
+        context.lookAsked,
         Math.min(context.failures, 5),
       ],
       invariants: {
@@ -189,6 +191,28 @@ describe('node', () => {
     expect(run.snapshot.hasTag('ready')).toBe(true);
     run.settle('nodeStatus', emit(seen(node('node-1', 'True', { spec: { unschedulable: true } }))));
     expect(known(run)).toHaveLength(2);
+  });
+
+  test('a look that was asked for is answered once, though nothing of the Node changed', () => {
+    const run = start();
+    register(run);
+    run.settle('nodeStatus', emit(seen(fresh, true)));
+    run.send({ type: 'node.look' });
+    run.settle('nodeStatus', emit(seen(fresh)));
+    run.settle('nodeStatus', emit(seen(fresh, true)));
+    run.settle('nodeStatus', emit(seen(fresh, true)));
+    expect(run.parent.ofType<{ type: string; looked?: true }>('node.known').map(({ looked }) => looked)).toEqual([
+      true,
+      true,
+    ]);
+  });
+
+  test('a look that is asked for before there is a Node is answered by its registration', () => {
+    const run = start();
+    run.send({ type: 'node.look' });
+    register(run);
+    run.settle('nodeStatus', emit(seen(fresh, true)));
+    expect(known(run)).toHaveLength(1);
   });
 
   test('a host that shuts down has its node told not ready; one that does not after all goes on', () => {

@@ -66,6 +66,14 @@ describe('podWriter', () => {
           api: apiPod({ status: running, deletionTimestamp: DELETED }),
         }),
         'a static pod': inputOf({ name: 'etcd', namespace: 'kube-system', wanted: wantedStatic({ status: running }) }),
+        'a static pod whose mirror pod was deleted': inputOf({
+          name: 'etcd',
+          namespace: 'kube-system',
+          wanted: wantedStatic({ status: running }),
+          nodeUid: 'node-1',
+          heard: '10',
+          api: mirrorPod({ status: running, deletionTimestamp: DELETED }),
+        }),
         'a mirror pod alone': inputOf({ name: 'etcd', namespace: 'kube-system', api: mirrorPod() }),
       },
       events: (run): PodWriterEvent[] => [
@@ -296,11 +304,17 @@ describe('podWriter of a static pod', () => {
   ])('B095 a mirror pod that was deleted %s is made again', (_how, events, calls) => {
     const run = startStatic({ api: mirrorPod() });
     for (const event of events) run.send(event);
-    for (const src of calls)
+    for (const src of calls) {
       run.settle(
         src,
         src === 'createMirror' ? ok(object(mirrorPod({ uid: 'mirror-2', resourceVersion: '30' }))) : ok(),
       );
+      if (src === 'createMirror') continue;
+      // kubectl, which looks each 100 ms, is to see that the old one is gone.
+      run.advance(900);
+      expect(run.pending()).toEqual([]);
+      run.advance(100);
+    }
     expect(run.calls.map(({ src }) => src)).toEqual(calls);
     expect(run.snapshot.context.api).toMatchObject({ uid: 'mirror-2', mirrorHash: 'static-1' });
   });

@@ -1,9 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import { deferred, drive, type DriveOptions, type Driven } from '../support/drive.ts';
 import { podMachine } from '../../machines/pod/pod.machine.ts';
+import type { PodStatus } from '../../machines/kubernetes.types.ts';
 import type { PodEvent, PodInput } from '../../machines/pod/pod.types.ts';
 import type { ObservedContainer, ObservedPod } from '../../machines/runtime.types.ts';
-import { instance, observed, pod, sandbox, T0 } from '../support/fixtures.ts';
+import { container, instance, observed, pod, sandbox, T0 } from '../support/fixtures.ts';
 import { emit, expectAllTransitionsWalked, fail, neverAbandoned, ok, walk } from '../support/paths.ts';
 
 type Run = Driven<typeof podMachine>;
@@ -37,6 +38,13 @@ const noHash = { hash: '' };
 const running = observed({ sandboxes: [sandbox()], containers: [instance(noHash)] });
 const never = pod({ spec: { restartPolicy: 'Never', activeDeadlineSeconds: 600 } });
 
+const withVolume = pod({
+  spec: {
+    volumes: [{ name: 'data', configMap: { name: 'settings' } }],
+    containers: [container({ volumeMounts: [{ name: 'data', mountPath: '/data' }] })],
+  },
+});
+
 /** The runtime's answer to a look that begins now. */
 const look = (run: Run, over: Partial<ObservedPod> = {}): ObservedPod => {
   const at = run.env.now() + 1;
@@ -59,14 +67,19 @@ const exited = (c: ObservedContainer, at: number): ObservedContainer => ({
 const changed = (instanceOrGone: Partial<Extract<PodEvent, { type: 'container.changed' }>>, label: string) =>
   emit({ type: 'container.changed', name: 'app', busy: false, ...instanceOrGone } as never, label);
 
+const hasVolume = (run: Run) => run.snapshot.context.pod.spec.volumes !== undefined;
+
 function events(run: Run): PodEvent[] {
   const { context } = run.snapshot;
   const at = run.env.now() + 1;
+  // What happens to any pod is walked with the others; here it is the volume that counts.
+  if (hasVolume(run)) return [{ type: 'pod.removed' }];
   const list: PodEvent[] = [
     { type: 'pod.removed' },
     { type: 'pod.terminate', request: { gracePeriodSeconds: 2 } },
     { type: 'pod.desired', pod: pod({ spec: { ...context.pod.spec, terminationGracePeriodSeconds: 10 } }) },
     { type: 'network.ready', ready: !context.networkReady },
+    ...(run.steps === 0 ? [{ type: 'node.addressed' as const, hostIPs: ['192.0.2.2'] }] : []),
     { type: 'event.happened', event: { type: 'Normal', reason: 'Pulled', message: '' } },
   ];
   if (context.predecessorUid) list.push({ type: 'predecessor.gone' });
@@ -95,6 +108,7 @@ const proof = (run: Run) => {
 const report = walk(podMachine, {
   inputs: {
     'a new pod': input(),
+    'a pod with a volume': input({ pod: withVolume }),
     'adoption of a running pod': input({ observed: running }),
     'an orphan': input({ pod: undefined, observed: running }),
     'waits for its predecessor': input({ predecessorUid: 'uid-0' }),
@@ -116,7 +130,19 @@ const report = walk(podMachine, {
   outcomes: {
     ensureCgroup: [ok(), fail('EIO')],
     makeDirectories: [ok({ highestLogAttempt: {} }), fail('EIO')],
-    mountVolumes: [ok(), fail('FailedMount')],
+    followObjects: (_call, run) =>
+      hasVolume(run)
+        ? [
+            emit({ type: 'object.changed', reference: { kind: 'ConfigMap', name: 'settings' } } as never),
+            fail('Bug', 'no'),
+          ]
+        : [],
+    volume: (_call, run) => [
+      ...(run.snapshot.context.mounted.length
+        ? []
+        : [emit({ type: 'volume.changed', name: 'data', mounted: true, busy: false } as never, 'mounted')]),
+      fail('Bug'),
+    ],
     runSandbox: (call, run) => {
       const { attempt } = call.input as { attempt: number };
       return [
@@ -138,6 +164,7 @@ const report = walk(podMachine, {
     recordEnd: [ok(), fail('ENOSPC')],
     removePod: [ok(), fail('EBUSY')],
     container: (_call, run) => {
+      if (hasVolume(run)) return [changed({}, 'idle')];
       const { plan, observed: seen } = run.snapshot.context;
       const at = run.env.now() + 1;
       const sandboxId = plan.sandbox.do === 'keep' ? plan.sandbox.id : 's1';
@@ -171,6 +198,9 @@ const report = walk(podMachine, {
     context.networkReady,
     context.busy.length,
     context.prepared,
+    context.pod.spec.volumes !== undefined,
+    context.mounted.length,
+    Object.keys(context.volumes).length,
     context.plan.finished,
     Math.min(context.failures, 2),
     Object.keys(context.waiting).length,
@@ -213,4 +243,36 @@ test('a deadline that lies further off than a timer of the platform reaches is w
   expect(run.snapshot.context.termination).toBeUndefined();
   run.advance(3);
   expect(run.snapshot.context.termination?.failed?.reason).toBe('DeadlineExceeded');
+  expect(run.parent.events()).toContain(
+    'Normal DeadlineExceeded Pod was active on the node longer than the specified deadline',
+  );
+});
+
+test('B083 Ready follows the conditions that others set for the readiness gates; ContainersReady does not', () => {
+  const gated = pod({ spec: { readinessGates: [{ conditionType: 'example.com/gate' }] } });
+  const run = drive(deferred(podMachine), { input: input({ pod: gated, observed: running }) });
+  const said = (status: string) => ({
+    type: 'pod.desired' as const,
+    pod: { ...gated, status: { conditions: [{ type: 'example.com/gate', status }] } },
+  });
+  run.settle('ensureCgroup', ok());
+  for (const status of ['False', 'True', 'False']) run.send(said(status));
+  const statuses = run.parent.ofType<{ type: string; status: PodStatus }>('pod.status').map(({ status }) => status);
+  const shown = (type: string) =>
+    statuses
+      .map(({ conditions }) => conditions?.find((each) => each.type === type))
+      .map((c) => [c?.status, c?.message]);
+  expect(shown('Ready')).toEqual([
+    ['False', 'corresponding condition of pod readiness gate "example.com/gate" does not exist.'],
+    ['False', 'the status of pod readiness gate "example.com/gate" is not "True", but False'],
+    ['True', undefined],
+    ['False', 'the status of pod readiness gate "example.com/gate" is not "True", but False'],
+  ]);
+  expect(shown('ContainersReady')).toEqual(statuses.map(() => ['True', undefined]));
+  expect(statuses[0]?.conditions?.find(({ type }) => type === 'Ready')?.reason).toBe('ReadinessGatesNotReady');
+  expect(shown('example.com/gate').slice(1)).toEqual([
+    ['False', undefined],
+    ['True', undefined],
+    ['False', undefined],
+  ]);
 });

@@ -124,6 +124,8 @@ describe('syncloop', () => {
         ],
       },
       key: ({ context, children }) => [
+        Object.entries(context.looks),
+        Object.keys(context.mourned),
         context.health,
         context.delivered,
         context.desired.file?.length,
@@ -153,8 +155,9 @@ describe('syncloop', () => {
         },
         'the API server’s side knows what became of every pod': (run) => {
           if (!clusterOf(run) || !run.snapshot.matches('running')) return undefined;
-          // One whose actor failed is nobody's until it was looked at again.
-          const own = Object.values(run.snapshot.context.entries).filter((e) => e.pod);
+          // One whose actor failed stays known as it was until it was looked at again.
+          const { entries, mourned } = run.snapshot.context;
+          const own = Object.values({ ...mourned, ...entries }).filter((e) => e.pod);
           const known = clusterKnows(run);
           const wrong = own.find(({ uid, pod, source, status, released, ending }) => {
             return JSON.stringify(known.get(uid)) !== JSON.stringify({ pod, source, status, released, ending });
@@ -182,6 +185,103 @@ describe('syncloop', () => {
     run.send(set(web));
     run.send(listing());
     expect(told(run).map(({ type }) => type)).toEqual(['sources.ready', 'pod.wanted', 'pod.wanted']);
+  });
+
+  test('a pod whose actor failed stays known as it was, and begins again with the status it had', () => {
+    const run = running(web);
+    run.settle('pod', says({ type: 'pod.status', uid: 'uid-1', status }));
+    run.settle('pod', fail('Bug'));
+    run.send(set(web));
+    run.advance(1000);
+    run.send({ ...seen, pod: { ...seen.pod, at: T0 + 1 } });
+    expect(told(run).filter(({ type }) => type.startsWith('pod.'))).toMatchObject([
+      { type: 'pod.wanted' },
+      { type: 'pod.wanted', status },
+      { type: 'pod.wanted', status },
+    ]);
+    expect(run.pending('pod')[0]?.input).toMatchObject({ pod: { status } });
+    expect(run.snapshot.context.mourned).toEqual({});
+  });
+
+  test('a pod whose actor failed and that no source wants any more is forgotten', () => {
+    const run = running(web);
+    run.settle('pod', fail('Bug'));
+    run.send(set());
+    expect(told(run).at(-1)).toEqual({ type: 'pod.forgotten', uid: 'uid-1' });
+  });
+
+  test('what the loop itself tells is recorded in the API too: a runtime that is away, a child that failed', () => {
+    const run = start();
+    run.settle('openRuntime', fail('UNAVAILABLE'));
+    run.advance(run.untilTimer() ?? 0);
+    run.settle('openRuntime', ok({ runtimeName: 'containerd' }));
+    run.send(set(web));
+    run.send(listing());
+    run.settle('pod', fail('Bug'));
+    const recorded = told(run).flatMap((each) => ('event' in each ? [each.event] : []));
+    expect(recorded).toMatchObject([
+      { reason: 'RuntimeNotReady' },
+      { reason: 'FailedSync', pod: { uid: 'uid-1', name: 'web', namespace: 'default' } },
+    ]);
+  });
+
+  const picky = pod({ uid: 'uid-3', name: 'picky', spec: { nodeSelector: { zone: 'b' } } });
+  const bound = { type: 'source.set' as const, source: 'api' as const, pods: [picky], problems: [] };
+  const labelled = apiNode({ metadata: { name: 'n1', uid: 'node-1', labels: { zone: 'b' } } });
+  test('an API pod that the labels known so far refuse is judged by the Node read afresh', () => {
+    const run = running();
+    run.send(bound);
+    run.send(bound);
+    expect(told(run).filter(({ type }) => type === 'node.look')).toHaveLength(1);
+    run.send({ type: 'node.known', node: apiNode() });
+    expect([podCalls(run), run.snapshot.context.refusals]).toEqual([[], {}]);
+    run.send({ type: 'node.known', node: labelled, looked: true });
+    expect(podCalls(run)).toHaveLength(1);
+  });
+
+  test('an API pod that the Node read afresh refuses too is refused', () => {
+    const run = running();
+    run.send(bound);
+    run.send({ type: 'node.known', node: apiNode(), looked: true });
+    expect(told(run).find(({ type }) => type === 'pod.wanted')).toMatchObject({
+      status: { phase: 'Failed', reason: 'NodeAffinity' },
+    });
+    expect(run.snapshot.context.looks).toEqual({});
+  });
+
+  test('B162 pods get the addresses that the Node has', () => {
+    const run = running(web);
+    const addresses = [
+      { type: 'InternalIP', address: '192.0.2.7' },
+      { type: 'ExternalIP', address: '198.51.100.1' },
+      { type: 'Hostname', address: 'n1' },
+    ];
+    run.send({ type: 'node.known', node: apiNode({ status: { addresses } }) });
+    run.send(set(web, pod({ uid: 'uid-5', name: 'later' })));
+    expect(podCalls(run).at(-1)?.input).toMatchObject({ settings: { hostIPs: ['192.0.2.7'] } });
+    run.send({ type: 'node.known', node: apiNode() });
+    expect(run.snapshot.context.hostIPs).toEqual(['192.0.2.7']);
+  });
+
+  test('a pod that has to go for a critical one is told so once, with an event', () => {
+    const small = pod({ spec: { containers: [container({ resources: { requests: { cpu: '1500m' } } })] } });
+    const critical = pod({
+      uid: 'uid-4',
+      name: 'critical',
+      spec: { priority: 2_000_000_000, containers: [container({ resources: { requests: { cpu: '1' } } })] },
+    });
+    const run = running(small);
+    run.send(set(small, critical));
+    run.send(set(small, critical));
+    const recorded = told(run).flatMap((each) => ('event' in each ? [each.event] : []));
+    expect(recorded).toEqual([
+      {
+        type: 'Warning',
+        reason: 'Preempting',
+        message: 'Preempted in order to admit critical pod',
+        pod: { uid: 'uid-1', name: 'web', namespace: 'default' },
+      },
+    ]);
   });
 
   test('an API server’s side that failed comes again, and is told all that the one before knew', () => {

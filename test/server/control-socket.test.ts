@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { drawActors, printActors } from '../../bin/ps.ts';
+import type { Explanation, Target } from '../../services/explain/explain.types.ts';
 import type { LiveActor, Transition } from '../../services/live/live.types.ts';
 import { askAgent } from '../../services/server/ask-agent.ts';
 import { controlSocketPath, serveControlSocket } from '../../services/server/control-socket.ts';
@@ -38,6 +39,11 @@ const live = {
   history: () => steps,
 };
 
+const explain = (target: Target): Explanation => ({
+  ...{ kind: target.kind, name: JSON.stringify(target), found: target.kind !== 'node', headline: 'so it is.' },
+  ...{ places: [], waitsFor: [], next: [], whyNot: [], steps: [], similar: [] },
+});
+
 const start: ActorNode = {
   ...{ id: '0.container.starting', machine: 'startContainer', isEffect: true, state: 'active', since: 121_000 },
   children: [],
@@ -70,7 +76,7 @@ function leaveDead(path: string): void {
 describe('the socket of `statelet ps`', () => {
   test('answers the tree, to its own user only', async () => {
     const path = controlSocketPath(folder);
-    const server = await serveControlSocket(path, { live });
+    const server = await serveControlSocket(path, { live, explain });
     expect(await askAgent(path, '/actors')).toEqual(tree);
     expect(statSync(path).mode & 0o777).toBe(0o600);
     expect(statSync(join(folder, 'statelet')).mode & 0o777).toBe(0o700);
@@ -82,8 +88,8 @@ describe('the socket of `statelet ps`', () => {
 
   test('one that another agent answers on is left alone', async () => {
     const path = controlSocketPath(folder);
-    const server = await serveControlSocket(path, { live });
-    await expect(serveControlSocket(path, { live })).rejects.toMatchObject({ reason: 'AlreadyRunning' });
+    const server = await serveControlSocket(path, { live, explain });
+    await expect(serveControlSocket(path, { live, explain })).rejects.toMatchObject({ reason: 'AlreadyRunning' });
     expect(await askAgent(path, '/actors')).toEqual(tree);
     await server.close();
   });
@@ -92,7 +98,7 @@ describe('the socket of `statelet ps`', () => {
     const path = controlSocketPath(folder);
     leaveDead(path);
     await expect(askAgent(path, '/actors')).rejects.toMatchObject({ reason: 'NotRunning' });
-    const server = await serveControlSocket(path, { live });
+    const server = await serveControlSocket(path, { live, explain });
     expect(await askAgent(path, '/actors')).toEqual(tree);
     await server.close();
   });
@@ -100,7 +106,9 @@ describe('the socket of `statelet ps`', () => {
   test.each(['nothing', 'a dead socket'])('of many agents that start at once beside %s, one has it', async (left) => {
     const path = controlSocketPath(folder);
     if (left === 'a dead socket') leaveDead(path);
-    const starts = await Promise.allSettled(Array.from({ length: 8 }, () => serveControlSocket(path, { live })));
+    const starts = await Promise.allSettled(
+      Array.from({ length: 8 }, () => serveControlSocket(path, { live, explain })),
+    );
     const running = starts.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
     const refused = starts.flatMap((start) => (start.status === 'rejected' ? [start.reason as unknown] : []));
     expect(running).toHaveLength(1);
@@ -112,7 +120,7 @@ describe('the socket of `statelet ps`', () => {
   });
 
   test('a path that is too long for a socket is refused with the flag that makes it', async () => {
-    const error = serveControlSocket(controlSocketPath(join(folder, 'x'.repeat(100))), { live });
+    const error = serveControlSocket(controlSocketPath(join(folder, 'x'.repeat(100))), { live, explain });
     await expect(error).rejects.toMatchObject({
       reason: 'InvalidPath',
       message: expect.stringContaining('--root-dir'),
@@ -130,7 +138,7 @@ describe('the socket of `statelet ps`', () => {
 
 test('the socket answers the actors with all they show, and what was done by one or about one pod', async () => {
   const path = controlSocketPath(folder);
-  const server = await serveControlSocket(path, { live });
+  const server = await serveControlSocket(path, { live, explain });
   const ask = (url: string) => askAgent(path, url);
   expect(await ask('/live')).toEqual(actors);
   expect(await ask('/history')).toEqual(steps);

@@ -18,6 +18,9 @@ const view = (over: Partial<AgentView> = {}): AgentView => ({
   healthy: () => ({ ok: true }),
   pods: () => [],
   live: { actors: () => [], history: () => [] },
+  explain: () => {
+    throw new Error('nobody asks for that here');
+  },
   ...over,
 });
 

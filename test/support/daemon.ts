@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { mountsBelow, readMounts, unmount } from '../../services/host/mounts.ts';
 import { builtAgent } from './built.ts';
 import type { Pod, PodSpec, PodStatus } from '../../machines/kubernetes.types.ts';
 import { until } from './until.ts';
@@ -17,6 +18,7 @@ export interface DaemonOptions {
   /** Fields of the KubeletConfiguration on top of what every test needs. */
   config?: Record<string, unknown>;
   flags?: string[];
+  nodeName?: string;
   /** Kept for the next start: a second one on the same folder is the same node. */
   directory?: string;
 }
@@ -41,6 +43,7 @@ export class Daemon {
   readonly configFile: string;
   readonly healthzPort: number;
   readonly readOnlyPort: number;
+  readonly nodeName: string;
   readonly #run: string;
   readonly #options: DaemonOptions;
   #child: ChildProcess | undefined;
@@ -57,6 +60,7 @@ export class Daemon {
     this.configFile = join(directory, 'kubelet.yaml');
     this.#run = run;
     this.#options = options;
+    this.nodeName = options.nodeName ?? NODE_NAME;
     [this.healthzPort, this.readOnlyPort] = ports;
   }
 
@@ -100,7 +104,7 @@ export class Daemon {
   get arguments(): string[] {
     const { flags = [] } = this.#options;
     const folders = [`--root-dir=${this.rootDir}`, `--container-logs-dir=${this.containerLogsDir}`];
-    return [`--config=${this.configFile}`, ...folders, `--hostname-override=${NODE_NAME}`, ...flags];
+    return [`--config=${this.configFile}`, ...folders, `--hostname-override=${this.nodeName}`, ...flags];
   }
 
   /** Everything that every run of it wrote on standard error. */
@@ -182,7 +186,7 @@ export class Daemon {
   async pods(): Promise<Map<string, Pod & { status: PodStatus }>> {
     const body = await this.#get(this.readOnlyPort, '/pods');
     const { items } = JSON.parse(body) as { items: (Pod & { status: PodStatus })[] };
-    return new Map(items.map((pod) => [(pod.metadata?.name ?? '').replace(`-${NODE_NAME}`, ''), pod]));
+    return new Map(items.map((pod) => [(pod.metadata?.name ?? '').replace(`-${this.nodeName}`, ''), pod]));
   }
 
   async status(name: string): Promise<PodStatus | undefined> {
@@ -238,6 +242,9 @@ export class Daemon {
   /** Ends it where it runs and removes its folder. */
   async discard(): Promise<void> {
     if (this.#child) await this.kill9();
+    // Of pods that still ran: memory that their volumes and the kept secrets lie in.
+    const signal = AbortSignal.timeout(10_000);
+    for (const { path } of mountsBelow(await readMounts(), this.directory)) await unmount(path, signal);
     await rm(this.directory, { recursive: true, force: true });
   }
 

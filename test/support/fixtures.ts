@@ -64,7 +64,7 @@ export function sandbox(over: Partial<ObservedSandbox> = {}): ObservedSandbox {
 }
 
 export function currentSandbox(over: Partial<CurrentSandbox> = {}): CurrentSandbox {
-  return { id: 's1', attempt: 0, ips: ['10.0.0.7'], ...over };
+  return { id: 's1', attempt: 0, ips: ['10.0.0.7'], hostIPs: ['192.0.2.1'], ...over };
 }
 
 /** What the runtime has of the default pod: nothing, unless lists are given (newest first). */

@@ -6,13 +6,17 @@ import { startEmbeddedRuntime, type EmbeddedRuntime } from '../../services/cri/e
 import { CgroupRoot } from './cgroup-root.ts';
 import { testRuntime } from './containerd-tier.ts';
 import { Daemon } from './daemon.ts';
+import type { DaemonOptions } from './daemon.ts';
 import { EmbeddedProcess } from './embedded-process.ts';
 import { tearDown } from './tear-down.ts';
 
+/** What differs from agent to agent. */
+type Over = Omit<DaemonOptions, 'endpoint'>;
+
 /** An agent on an embedded runtime, each a process of its own, for one file of tests. */
-export async function embeddedNode() {
+export async function embeddedNode(over: Over = {}) {
   const runtime = await EmbeddedProcess.start();
-  const daemon = await Daemon.start({ endpoint: runtime.endpoint });
+  const daemon = await Daemon.start({ endpoint: runtime.endpoint, ...over });
   const discard = () =>
     tearDown(
       () => daemon.discard(),
@@ -22,12 +26,12 @@ export async function embeddedNode() {
 }
 
 /** An agent that is not started yet on a real runtime, with a cgroup of its own, for one file of tests. */
-export async function containerdNode(prefix: string) {
+export async function containerdNode(prefix: string, over: Over = {}) {
   const runtime = await testRuntime();
   const cri = connectCri({ runtimeEndpoint: runtime.endpoint, runtimeRequestTimeoutMs: 20_000 });
   const cgroups = await CgroupRoot.make(prefix);
-  const config = { cgroupsPerQOS: true, cgroupRoot: cgroups.name };
-  const daemon = await Daemon.make({ endpoint: runtime.endpoint, config });
+  const config = { cgroupsPerQOS: true, cgroupRoot: cgroups.name, ...over.config };
+  const daemon = await Daemon.make({ endpoint: runtime.endpoint, ...over, config });
   const discard = async () => {
     await tearDown(
       // Where not all tests have run, their pods are still there.

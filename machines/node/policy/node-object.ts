@@ -3,6 +3,8 @@ import type { HostFacts, NodeSettings } from '../node.types.ts';
 import { providedNodeIP } from './addresses.ts';
 
 export const ATTACH_DETACH = 'volumes.kubernetes.io/controller-managed-attach-detach';
+/** Names the labels that --node-labels has given, so that a later start knows which to take away. */
+export const GIVEN_LABELS = 'statelet/node-labels';
 export const PROVIDED_NODE_IP = 'alpha.kubernetes.io/provided-node-ip';
 
 /** Until the cloud provider has looked at the node. */
@@ -18,6 +20,7 @@ export function nodeObject(nodeName: string, host: HostFacts, settings: NodeSett
   const isExternal = settings.cloudProvider === 'external';
   const taints = [...settings.taints, ...(isExternal ? [UNINITIALIZED] : [])];
   const provided = providedNodeIP(settings);
+  const given = Object.keys(settings.labels).sort();
   return {
     apiVersion: 'v1',
     kind: 'Node',
@@ -34,6 +37,7 @@ export function nodeObject(nodeName: string, host: HostFacts, settings: NodeSett
       annotations: {
         ...(settings.enableControllerAttachDetach && { [ATTACH_DETACH]: 'true' }),
         ...(provided !== undefined && { [PROVIDED_NODE_IP]: provided }),
+        ...(given.length > 0 && { [GIVEN_LABELS]: given.join(',') }),
       },
     },
     spec: {

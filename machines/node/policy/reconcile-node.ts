@@ -1,39 +1,36 @@
 import type { Node } from '../../kubernetes.types.ts';
 import type { NodePatch } from '../node.types.ts';
-import { ATTACH_DETACH, PROVIDED_NODE_IP } from './node-object.ts';
+import { ATTACH_DETACH, GIVEN_LABELS, PROVIDED_NODE_IP } from './node-object.ts';
 
-/** Labels that an existing Node gets too, where this agent would give them (kubelet_node_status.go:updateDefaultLabels). */
-const RECONCILED_LABELS = [
-  'kubernetes.io/hostname',
+/** Labels that a cloud provider's controller gives too: they are not taken away for not being given any more. */
+const SHARED_LABELS = [
   'topology.kubernetes.io/zone',
   'topology.kubernetes.io/region',
   'failure-domain.beta.kubernetes.io/zone',
   'failure-domain.beta.kubernetes.io/region',
   'node.kubernetes.io/instance-type',
   'beta.kubernetes.io/instance-type',
-  'kubernetes.io/os',
-  'kubernetes.io/arch',
-  'beta.kubernetes.io/os',
-  'beta.kubernetes.io/arch',
 ];
 
 /** Annotations that are the agent's: gone where it would not give them. */
-const OWN_ANNOTATIONS = [ATTACH_DETACH, PROVIDED_NODE_IP];
+const OWN_ANNOTATIONS = [ATTACH_DETACH, PROVIDED_NODE_IP, GIVEN_LABELS];
 
 /**
- * What an existing Node lacks to be this agent's; undefined where nothing is to be done. Taints, other labels and the
- * provider's id of a Node that is there are not touched.
+ * What an existing Node lacks to be this agent's; undefined where nothing is to be done. It gets every label that this agent
+ * would give (kubelet_node_status.go:updateDefaultLabels has it for the well-known ones, B152 for all), and loses those
+ * that an earlier start gave and this one does not. Others' labels, taints and the provider's id are not touched.
  */
 export function reconcileNode(existing: Node, wanted: Node): NodePatch | undefined {
   const { labels = {}, annotations = {}, uid = '' } = existing.metadata ?? {};
   const given = wanted.metadata?.labels ?? {};
   const changedLabels: Record<string, string | null> = {};
-  for (const key of RECONCILED_LABELS) {
-    const value = given[key];
-    // A label that is given without a value is taken away.
-    if (value === '' ? key in labels : value !== undefined && value !== labels[key])
-      changedLabels[key] = value === '' ? null : (value ?? null);
+  for (const [key, value] of Object.entries(given)) {
+    // One of these that is given without a value is taken away.
+    const isTakenAway = value === '' && SHARED_LABELS.includes(key);
+    if (isTakenAway ? key in labels : value !== labels[key]) changedLabels[key] = isTakenAway ? null : value;
   }
+  for (const key of annotations[GIVEN_LABELS]?.split(',') ?? [])
+    if (!(key in given) && key in labels && !SHARED_LABELS.includes(key)) changedLabels[key] = null;
   const changedAnnotations: Record<string, string | null> = {};
   for (const key of OWN_ANNOTATIONS) {
     const value = wanted.metadata?.annotations?.[key];

@@ -13,6 +13,8 @@ export interface ConditionsInput {
   sandboxReady: boolean;
   /** Conditions published before. */
   previous: readonly PodCondition[];
+  /** The node takes the pod's place from it: what DisruptionTarget says of that. */
+  disruption?: string;
   now: number;
 }
 
@@ -35,19 +37,27 @@ export function podConditions(input: ConditionsInput): PodCondition[] {
     ContainersReady: containersReady,
     PodScheduled: TRUE,
   };
-  const isOwn = (type: string) => (OWN_TYPES as readonly string[]).includes(type);
-  const foreign = (pod.status?.conditions ?? []).filter(({ type }) => !isOwn(type));
+  const { disruption } = input;
+  const own: [string, Verdict][] = [
+    ...(disruption === undefined ? [] : [disrupted(disruption)]),
+    ...OWN_TYPES.map((type): [string, Verdict] => [type, verdicts[type]]),
+  ];
+  const foreign = (pod.status?.conditions ?? []).filter(({ type }) => !own.some(([name]) => name === type));
   const known = [...previous, ...(pod.status?.conditions ?? [])];
-  const own = OWN_TYPES.map((type) =>
+  const stamped = own.map(([type, verdict]) =>
     stamp(
       type,
-      verdicts[type],
+      verdict,
       known.find((c) => c.type === type),
       pod.metadata.generation,
       input.now,
     ),
   );
-  return [...foreign, ...own];
+  return [...foreign, ...stamped];
+}
+
+function disrupted(message: string): [string, Verdict] {
+  return ['DisruptionTarget', { status: 'True', reason: 'TerminationByKubelet', message }];
 }
 
 /** The time of the last change of `status`: kept while it is the same, and never before an earlier one (B081). */

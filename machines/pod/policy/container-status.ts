@@ -49,7 +49,7 @@ function fromInstances(
   previous: ContainerStatus | undefined,
 ): ContainerStatus {
   const id = `${input.runtimeName}://${newest.id}`;
-  const before = previous?.containerID === id ? previous.lastState : previous?.state?.terminated && previous.state;
+  const before = previous?.containerID === id ? previous.lastState : lastEndOf(previous);
   const state = stateOf(newest, input.runtimeName);
   const status: ContainerStatus = {
     name: container.name,
@@ -65,6 +65,12 @@ function fromInstances(
   const again = input.init && !input.initialized && !input.terminating && readySandboxId !== undefined;
   if (!again || newest.sandboxId === readySandboxId || newest.state === 'running') return status;
   return { ...status, state: defaultWaiting(input), lastState: state.terminated ? state : status.lastState };
+}
+
+/** How the container ended last by what was published: others may have removed the runtime's record of it. */
+function lastEndOf(previous: ContainerStatus | undefined): ContainerState | undefined {
+  if (previous?.state?.terminated) return previous.state;
+  return previous?.state?.waiting && previous.lastState;
 }
 
 /** No instance is known: what was published stands where it was an end, else it is waiting, or lost. */

@@ -33,6 +33,8 @@ export interface Retry {
    * shown as that, as from the kubelet's next sync on. 0 once it has been.
    */
   reasonMs?: number;
+  /** What failed, for those who ask. */
+  message?: string;
 }
 
 export interface StopRecord {

@@ -22,14 +22,15 @@ export function podIPs(input: PodStatusInput): Pick<PodStatus, 'hostIP' | 'hostI
   const ready = observed.sandboxes.find(({ state }) => state === 'ready');
   const before = (previous?.podIPs ?? pod.status?.podIPs ?? []).map(({ ip }) => ip);
   const sandboxed = ready ? ready.ips : before;
-  const ips = pod.spec.hostNetwork ? (ready || before.length > 0 ? hostIPs : []) : sorted(sandboxed, hostIP);
+  const ips = pod.spec.hostNetwork ? (ready || before.length > 0 ? hostIPs : []) : sortedIPs(sandboxed, hostIP);
   return {
     ...(hostIP && { hostIP, hostIPs: hostIPs.map((ip) => ({ ip })) }),
     ...(ips[0] && { podIP: ips[0], podIPs: ips.map((ip) => ({ ip })) }),
   };
 }
 
-function sorted(ips: readonly string[], hostIP: string | undefined): string[] {
+/** At most one address of each family, that of the node's primary one first. */
+export function sortedIPs(ips: readonly string[], hostIP: string | undefined): string[] {
   const families = [ips.find((ip) => !isV6(ip)), ips.find(isV6)];
   if (hostIP !== undefined && isV6(hostIP)) families.reverse();
   return families.filter((ip) => ip !== undefined);

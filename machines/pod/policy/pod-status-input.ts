@@ -1,5 +1,6 @@
 import type { DesiredPod, PodStatus } from '../../kubernetes.types.ts';
 import type { ObservedPod } from '../../runtime.types.ts';
+import type { PodFailure } from '../container.types.ts';
 
 /** All that a pod's status is made of. */
 export interface PodStatusInput {
@@ -10,7 +11,7 @@ export interface PodStatusInput {
   /** The status made before. */
   previous?: PodStatus;
   /** The pod is to end as Failed (DeadlineExceeded, Evicted …); shown once its containers are stopped. */
-  failed?: { reason: string; message: string };
+  failed?: PodFailure;
   terminating: boolean;
   /** Its containers can no longer run. */
   released: boolean;

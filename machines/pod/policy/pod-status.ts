@@ -34,6 +34,7 @@ export function podStatus(input: PodStatusInput): PodStatus {
       initialized,
       sandboxReady: sandbox !== undefined,
       previous: previous?.conditions ?? [],
+      disruption: failed?.disruption,
       now: input.now,
     }),
     ...(published.message && { message: published.message }),
@@ -124,7 +125,7 @@ function publish(
   const oldPhase = (old?.phase ?? 'Pending') as PodPhase;
   const phase = isTerminal(oldPhase) || (isTerminal(computed) && !released) ? oldPhase : computed;
   if (phase === oldPhase) return { phase, reason: old?.reason, message: old?.message };
-  return phase === 'Failed' && failed ? { phase, ...failed } : { phase };
+  return phase === 'Failed' && failed ? { phase, reason: failed.reason, message: failed.message } : { phase };
 }
 
 /**

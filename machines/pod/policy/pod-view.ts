@@ -1,6 +1,6 @@
 import type { DesiredPod, PodStatus } from '../../kubernetes.types.ts';
 import type { ObservedPod } from '../../runtime.types.ts';
-import type { CurrentSandbox } from '../container.types.ts';
+import type { CurrentSandbox, PodFailure } from '../container.types.ts';
 import type { PodPlan } from '../pod.types.ts';
 import { planContainers } from './plan-containers.ts';
 import { podStatus } from './pod-status.ts';
@@ -29,7 +29,7 @@ export interface Termination {
   gracePeriodSeconds: number;
   /** When it began, ms of the process's own time; later requests only shorten the grace, they do not start it anew. */
   startedAt: number;
-  failed?: { reason: string; message: string };
+  failed?: PodFailure;
   /** The pod ended by itself. */
   over?: boolean;
   /** It is gone from its source. */
@@ -76,11 +76,14 @@ export function planPod(facts: PodFacts, now: number): PodPlan {
 const DEFAULT_GRACE_SECONDS = 30;
 
 /** The sandbox that containers are created in, or none yet. */
-export function currentSandbox(plan: PodPlan, observed: ObservedPod): CurrentSandbox | undefined {
+export function currentSandbox(
+  plan: PodPlan,
+  { observed, hostIPs }: Pick<PodFacts, 'observed' | 'hostIPs'>,
+): CurrentSandbox | undefined {
   if (plan.sandbox.do !== 'keep') return undefined;
   const { id } = plan.sandbox;
   const sandbox = observed.sandboxes.find((s) => s.id === id);
-  return sandbox && { id, attempt: sandbox.attempt, ips: sandbox.ips };
+  return sandbox && { id, attempt: sandbox.attempt, ips: sandbox.ips, hostIPs };
 }
 
 /** The status as the API shows it; undefined for an orphan, whose object is gone. */

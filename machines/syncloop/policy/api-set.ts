@@ -19,6 +19,8 @@ interface ApiEntry {
   desired?: DesiredPod;
   /** Why it cannot be obeyed. */
   problem?: string;
+  /** As an earlier agent kept it: how it was then is not how the API has it. */
+  recalled?: true;
 }
 
 /** The API's pods of this node by UID, in the order in which they came. */
@@ -46,7 +48,7 @@ export function afterWatch(before: ApiSet, events: readonly PodWatchEvent[], see
 /** Pods that an earlier agent kept: they keep the time when that one first saw them. */
 export function afterRecall(pods: readonly Pod[], seen: string): ApiSet {
   const seenAt = ({ metadata }: Pod) => metadata?.annotations?.[CONFIG_SEEN_ANNOTATION] ?? seen;
-  return new Map(pods.map((pod) => [uidOf(pod), entryOf(undefined, pod, seenAt(pod))]));
+  return new Map(pods.map((pod) => [uidOf(pod), { ...entryOf(undefined, pod, seenAt(pod)), recalled: true }]));
 }
 
 /** What a set comes to. */
@@ -84,13 +86,17 @@ export function keepingOf(
 const uidOf = ({ metadata }: Pod) => metadata?.uid ?? '';
 
 function entryOf(before: ApiEntry | undefined, pod: Pod, seen: string): ApiEntry {
-  if (before && before.api.resourceVersion === pod.metadata?.resourceVersion) return before;
+  if (before && !before.recalled && before.api.resourceVersion === pod.metadata?.resourceVersion) return before;
   const api = asApiPod(pod);
   if (api.mirrorHash !== undefined) return { api };
   const asked = askedOf(pod, before?.asked?.metadata.annotations?.[CONFIG_SEEN_ANNOTATION] ?? seen);
-  if (before?.asked && sameForAgent(before.asked, asked)) {
+  // The status that the API has is where the agent goes on from: a kept pod has an older one.
+  const isSame = (old: DesiredPod) =>
+    sameForAgent(old, asked) && (!before?.recalled || sameJson(old.status, asked.status));
+  if (before?.asked && isSame(before.asked)) {
+    const { recalled: _heardNow, ...known } = before;
     const { refused } = before.api;
-    return { ...before, api: refused ? { ...api, refused } : api };
+    return { ...known, api: refused ? { ...api, refused } : api };
   }
   const problem = [...fieldProblems(asked as unknown as Plain, POD), ...podProblems(asked)].join('; ');
   if (!problem) return { api, asked, desired: asked };

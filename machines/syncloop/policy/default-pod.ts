@@ -1,4 +1,5 @@
 import type { Container, Pod, PodSpec, ResourceRequirements } from '../../kubernetes.types.ts';
+import { hasContent } from '../../pod/policy/volume-content.ts';
 import { imagePullPolicy } from '../../pod/policy/image-policy.ts';
 
 /** The defaults that the API server gives a pod (pkg/apis/core/v1/defaults.go), for pods that it has not seen. */
@@ -21,7 +22,9 @@ export function withDefaults(pod: Pod & { spec: PodSpec }): Pod & { spec: PodSpe
         volumes: spec.volumes.map((volume) =>
           volume.hostPath
             ? { ...volume, hostPath: { type: '', ...volume.hostPath } }
-            : { ...volume, emptyDir: volume.emptyDir ?? {} },
+            : hasContent(volume)
+              ? volume
+              : { ...volume, emptyDir: volume.emptyDir ?? {} },
         ),
       }),
       containers: containers(spec.containers),

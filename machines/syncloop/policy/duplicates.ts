@@ -8,7 +8,7 @@ import { podFullName } from '../../pod/policy/names.ts';
  * kubelet: they then run one after the other.
  *
  * @param originOf the manifest that a pod comes from, which its event names
- * @param pods in the order of their origins: the first one stays
+ * @param pods the first one of a name or UID stays
  */
 export function withoutDuplicates(
   pods: readonly DesiredPod[],

@@ -16,6 +16,8 @@ interface Manifest {
   good?: string;
   pods: DesiredPod[];
   problems: string[];
+  /** Its pods are in force: one of another origin with the same name or UID does not take their place. */
+  stands: boolean;
 }
 
 /** The last good text by origin, as an earlier agent kept it or as this one did. */
@@ -36,7 +38,7 @@ export function vanished(before: ManifestSet, raw: readonly RawManifest[], kept:
  * runs is touched by a bad edit. An origin that is gone takes its pods along (config/file.go:listConfig). A pod that is the
  * same as before stays the same object.
  *
- * @param kept last good texts of an earlier agent: they stand in for what this one has not read yet
+ * @param kept last good texts of an earlier agent: they stand in for what this one has not read yet, and were in force
  */
 export function readSet(
   before: ManifestSet,
@@ -44,8 +46,15 @@ export function readSet(
   from: Omit<StaticPodOrigin, 'origin'>,
   kept: KeptManifests = {},
 ): ManifestSet {
-  return Object.fromEntries(
+  const read = Object.fromEntries(
     raw.map((manifest) => [manifest.origin, readOne(before[manifest.origin], manifest, from, kept[manifest.origin])]),
+  );
+  const inForce = new Set(distinct(read, from.source).pods);
+  return Object.fromEntries(
+    Object.entries(read).map(([origin, manifest]) => {
+      const stands = manifest.pods.some((pod) => inForce.has(pod));
+      return [origin, manifest.stands === stands ? manifest : { ...manifest, stands }];
+    }),
   );
 }
 
@@ -55,6 +64,7 @@ function readOne(
   from: Omit<StaticPodOrigin, 'origin'>,
   kept: string | undefined,
 ): Manifest {
+  const stands = before?.stands ?? kept !== undefined;
   const lastGood = () => {
     if (missing) return { pods: [] };
     if (before) return { good: before.good, pods: before.pods };
@@ -62,20 +72,23 @@ function readOne(
     const { pods } = decodeManifest(kept, origin, from);
     return { pods, ...(pods.length > 0 && { good: kept }) };
   };
-  if (text === undefined) return { ...lastGood(), problems: [`${origin}: ${error ?? 'could not be read'}`] };
+  if (text === undefined) return { ...lastGood(), problems: [`${origin}: ${error ?? 'could not be read'}`], stands };
   if (before?.text === text) return before;
   const { pods, problems } = decodeManifest(text, origin, from);
-  if (problems.length > 0) return { text, ...lastGood(), problems };
-  return { text, good: text, pods: pods.map((pod) => asBefore(pod, before?.pods ?? [])), problems: [] };
+  if (problems.length > 0) return { text, ...lastGood(), problems, stands };
+  return { text, good: text, pods: pods.map((pod) => asBefore(pod, before?.pods ?? [])), problems: [], stands };
 }
 
-/** What is to be written and what to be forgotten, so that the last good texts are kept as the set has them. */
+/**
+ * What is to be written and what to be forgotten, so that the last good texts are kept as the set has them; not those that
+ * stand back behind another: after a restart too, the one that runs stays.
+ */
 export function keepingOf(
   set: ManifestSet,
   kept: KeptManifests,
 ): { kept: KeptManifests; keep: { origin: string; text: string }[]; forget: string[] } {
-  const good = Object.entries(set).flatMap(([origin, { good: text }]) =>
-    text === undefined ? [] : [{ origin, text }],
+  const good = Object.entries(set).flatMap(([origin, { good: text, stands }]) =>
+    text === undefined || !stands ? [] : [{ origin, text }],
   );
   const next = Object.fromEntries(good.map(({ origin, text }) => [origin, text]));
   return {
@@ -103,14 +116,7 @@ export function outcome(
   set: ManifestSet,
   source: 'file' | 'http',
 ): { pods: DesiredPod[]; problems: SourceSet['problems']; events: RecordedEvent[] } {
-  const origins = new Map(
-    Object.entries(set).flatMap(([origin, manifest]) => manifest.pods.map((pod) => [pod, origin] as const)),
-  );
-  const { pods, events: duplicates } = withoutDuplicates(
-    [...origins.keys()],
-    source,
-    (pod) => origins.get(pod) ?? source,
-  );
+  const { pods, events: duplicates } = distinct(set, source);
   const problems = Object.entries(set).flatMap(([origin, manifest]) =>
     manifest.problems.map((message) => ({
       origin,
@@ -122,4 +128,20 @@ export function outcome(
     problems: [...problems, ...duplicates.map(({ message }) => ({ origin: source, message }))],
     events: duplicates,
   };
+}
+
+/** Of pods that share a name or a UID the one that is in force stays; where none is yet, the first by its origin. */
+function distinct(set: ManifestSet, source: 'file' | 'http'): ReturnType<typeof withoutDuplicates> {
+  const origins = new Map(
+    Object.entries(set).flatMap(([origin, { pods }]) => pods.map((pod) => [pod, origin] as const)),
+  );
+  const stands = (pod: DesiredPod) => set[origins.get(pod) ?? '']?.stands ?? false;
+  const all = [...origins.keys()];
+  const { pods, events } = withoutDuplicates(
+    [...all.filter(stands), ...all.filter((pod) => !stands(pod))],
+    source,
+    (pod) => origins.get(pod) ?? source,
+  );
+  const stay = new Set(pods);
+  return { pods: all.filter((pod) => stay.has(pod)), events };
 }

@@ -35,10 +35,10 @@ function mergeContainer(
   if (!api || !ended || !spec) return wanted;
   const end = wanted.state?.terminated;
   if (end) return end.reason === 'ContainerStatusUnknown' && !isOtherInstance(api, wanted) ? api : wanted;
-  // An init container runs again in a new sandbox, unless the pod never gets one.
+  // An init container that was over runs again in a new sandbox: of a pod that always restarts the API takes that.
+  const always = (pod.spec.restartPolicy ?? 'Always') === 'Always';
   const mayRunAgain =
-    restartsAfter(spec, pod.spec, ended) ||
-    (find(pod.spec.initContainers, wanted.name) && pod.spec.restartPolicy !== 'Never');
+    restartsAfter(spec, pod.spec, ended) || (always && find(pod.spec.initContainers, wanted.name) !== undefined);
   return mayRunAgain ? wanted : api;
 }
 

@@ -40,13 +40,15 @@ export function nextWrite(view: WriterView): Write {
 
 /**
  * What is due of the mirror pod before a status can be written to it. One that is not this static pod's is left alone
- * while the static pod ends: it is deleted when nobody has the pod any more.
+ * while the static pod ends: it is deleted when nobody has the pod any more. One that tells of an end is no place for the
+ * status of a static pod that was refused and is taken in after all: a phase that is terminal never changes.
  */
-function nextOfMirror({ pod, ending }: WantedPod, { api, heard, nodeUid }: WriterView) {
+function nextOfMirror({ pod, ending, status }: WantedPod, { api, heard, nodeUid }: WriterView) {
   if (!api) return heard !== undefined && nodeUid !== undefined && !ending ? 'createMirror' : 'nothing';
   const isOwn = api.mirrorHash === pod.metadata.annotations?.[CONFIG_HASH_ANNOTATION];
   if (ending) return isOwn ? 'keep' : 'nothing';
-  return isOwn && !api.deletionTimestamp ? 'keep' : 'deleteMirror';
+  const isOfAnEnd = isTerminal(api.status) && status !== undefined && !isTerminal(status);
+  return isOwn && !isOfAnEnd && !api.deletionTimestamp ? 'keep' : 'deleteMirror';
 }
 
 /** The merged status where the API does not have it. */

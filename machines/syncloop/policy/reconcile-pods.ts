@@ -50,13 +50,21 @@ const fullName = (pod: { name: string; namespace: string }): string => `${pod.na
 /** Times of delivery are the agent's own; a pod delivered again unchanged is no update (config.go:isLocalAnnotationKey). */
 const LOCAL_ANNOTATIONS = ['kubernetes.io/config.seen', 'kubernetes.io/config.source', 'kubernetes.io/config.mirror'];
 
+/** What others have said of the pod's readiness gates, which its Ready follows (kubelet.go:HandlePodReconcile). */
+function gatesOf({ spec, status }: DesiredPod): (string | undefined)[] {
+  return (spec.readinessGates ?? []).map(
+    ({ conditionType }) => status?.conditions?.find(({ type }) => type === conditionType)?.status,
+  );
+}
+
 function samePod(a: DesiredPod, b: DesiredPod): boolean {
-  const shown = ({ spec, metadata }: DesiredPod) => ({
-    spec,
+  const shown = (pod: DesiredPod) => ({
+    spec: pod.spec,
+    gates: gatesOf(pod),
     metadata: {
-      ...metadata,
+      ...pod.metadata,
       annotations: Object.fromEntries(
-        Object.entries(metadata.annotations ?? {}).filter(([key]) => !LOCAL_ANNOTATIONS.includes(key)),
+        Object.entries(pod.metadata.annotations ?? {}).filter(([key]) => !LOCAL_ANNOTATIONS.includes(key)),
       ),
     },
   });
@@ -68,8 +76,9 @@ const runs = (o: ObservedPod | undefined) => o !== undefined && anyRunning(o);
 const nothing = (o: ObservedPod) => o.sandboxes.length === 0 && o.containers.length === 0;
 
 /**
- * Compares what the sources want with the pods that have an entry. Removal and orphans wait for all sources; adding does
- * not. A new pod whose name another pod still holds (an entry not yet released, or a pod of the runtime) waits for it; where
+ * Compares what the sources want with the pods that have an entry. Adding waits for no source; orphans wait for all of
+ * them, but for one that holds a static pod's name. A source that gave a pod in this life and gives it no more has spoken
+ * for itself: an API server that is away holds up no manifest (docs/adr/0011). A new pod whose name another pod still holds (an entry not yet released, or a pod of the runtime) waits for it; where
  * nobody could look at that one yet, it is not added before.
  */
 export function reconcilePods(input: ReconcileInput): ReconcilePlan {
@@ -79,10 +88,18 @@ export function reconcilePods(input: ReconcileInput): ReconcilePlan {
     for (const pod of input.desired[source] ?? [])
       if (!wanted.has(pod.metadata.uid)) wanted.set(pod.metadata.uid, { pod, source });
 
+  // Another pod under its UID (two manifests may say the same one, and the first may go): not this one changed.
+  const isReplaced = ({ uid, name, namespace }: PodEntry) => {
+    const next = wanted.get(uid)?.pod.metadata;
+    return next !== undefined && fullName(next) !== fullName({ name, namespace });
+  };
   for (const entry of Object.values(input.entries)) {
-    const { uid } = entry;
-    if (!wanted.has(uid) && entry.pod && !entry.ending && input.sourcesReady) plan.remove.push(uid);
-    if (!wanted.has(uid) && entry.again && input.sourcesReady) plan.remove.push(uid);
+    const { uid, pod, source, ending, again } = entry;
+    if (isReplaced(entry) && pod && !ending) plan.remove.push(uid);
+    if (wanted.has(uid)) continue;
+    const tookBack = (from: SourceName | undefined) => from !== undefined && input.desired[from] !== undefined;
+    if (pod && !ending && (input.sourcesReady || tookBack(source))) plan.remove.push(uid);
+    if (again && (input.sourcesReady || tookBack(again.source))) plan.remove.push(uid);
   }
 
   const awaited = new Set(Object.values(input.entries).flatMap(({ waitsFor }) => waitsFor ?? []));
@@ -94,8 +111,8 @@ export function reconcilePods(input: ReconcileInput): ReconcilePlan {
 
   for (const [uid, { pod, source }] of wanted) {
     const entry = input.entries[uid];
-    if (entry?.ending) {
-      if (!entry.again) plan.add.push({ uid, pod, source, again: true });
+    if (entry && (entry.ending || (entry.pod && isReplaced(entry)))) {
+      if (!entry.again && !entry.refused) plan.add.push({ uid, pod, source, again: true });
     } else if (entry?.pod) {
       if (!samePod(entry.pod, pod)) plan.update.push({ uid, pod, source });
     } else if (runs(input.observed[uid]) || !unseen.has(fullName(pod.metadata))) {
@@ -115,9 +132,11 @@ export function reconcilePods(input: ReconcileInput): ReconcilePlan {
   ]);
   for (const uid of awaited) if (!known.has(uid) && !wanted.has(uid)) plan.freed.push(uid);
 
-  if (input.sourcesReady)
-    for (const observed of Object.values(input.observed))
-      if (!input.entries[observed.uid] && !wanted.has(observed.uid) && !nothing(observed))
-        plan.orphans.push({ uid: observed.uid, observed });
+  const claimed = new Set(
+    [...wanted.values()].flatMap(({ pod, source }) => (source === 'api' ? [] : fullName(pod.metadata))),
+  );
+  for (const observed of Object.values(input.observed))
+    if (!input.entries[observed.uid] && !wanted.has(observed.uid) && !nothing(observed))
+      if (input.sourcesReady || claimed.has(fullName(observed))) plan.orphans.push({ uid: observed.uid, observed });
   return plan;
 }

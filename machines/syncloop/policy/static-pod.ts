@@ -17,10 +17,32 @@ export function staticPodProblems({ metadata, spec }: Pod): string[] {
   for (const field of ['serviceAccountName', 'serviceAccount'] as const) {
     if (spec?.[field]) problems.push(`spec.${field}: a static pod may not refer to API objects`);
   }
+  problems.push(...apiReferences(spec).map((path) => `${path}: a static pod may not refer to API objects`));
   for (const field of ['deletionTimestamp', 'deletionGracePeriodSeconds'] as const) {
     if (metadata?.[field] !== undefined) problems.push(`metadata.${field}: is not accepted in a manifest`);
   }
   return problems;
+}
+
+/** Fields that name a ConfigMap, a Secret or a token of the API (pkg/api/pod/util.go:HasAPIObjectReference). */
+function apiReferences(spec: PodSpec | undefined): string[] {
+  const found: string[] = [];
+  const check = (path: string, source: object | undefined, ...fields: string[]) =>
+    found.push(...fields.filter((field) => source && field in source).map((field) => `${path}.${field}`));
+  const lists = { initContainers: spec?.initContainers ?? [], containers: spec?.containers ?? [] };
+  for (const [list, containers] of Object.entries(lists))
+    for (const [i, { env = [], envFrom = [] }] of containers.entries()) {
+      const path = `spec.${list}[${i}]`;
+      for (const [k, { valueFrom }] of env.entries())
+        check(`${path}.env[${k}].valueFrom`, valueFrom, 'configMapKeyRef', 'secretKeyRef');
+      for (const [k, source] of envFrom.entries()) check(`${path}.envFrom[${k}]`, source, 'configMapRef', 'secretRef');
+    }
+  for (const [i, volume] of (spec?.volumes ?? []).entries()) {
+    check(`spec.volumes[${i}]`, volume, 'configMap', 'secret');
+    for (const [k, source] of (volume.projected?.sources ?? []).entries())
+      check(`spec.volumes[${i}].projected.sources[${k}]`, source, 'configMap', 'secret', 'serviceAccountToken');
+  }
+  return found;
 }
 
 /** `<name>-<node name in lower case>`: static pods of many nodes share one API. */

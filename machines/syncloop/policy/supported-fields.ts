@@ -56,7 +56,22 @@ const amounts = object({ cpu: quantity, memory: quantity, 'ephemeral-storage': n
 
 export const RESOURCES = object({ limits: amounts, requests: amounts, claims: notYet });
 
-export const ENV_VAR = object({ name: string, value: string, valueFrom: notEvenEmpty }, 'name');
+const keyReference = object({ name: string, key: string, optional: boolean }, 'key');
+const objectReference = object({ name: string, optional: boolean });
+const fieldReference = object({ apiVersion: oneOf('', 'v1'), fieldPath: string }, 'fieldPath');
+const resourceReference = object({ containerName: string, resource: string, divisor: quantity }, 'resource');
+
+export const ENV_VAR_SOURCE = object({
+  configMapKeyRef: keyReference,
+  secretKeyRef: keyReference,
+  fieldRef: fieldReference,
+  resourceFieldRef: resourceReference,
+  fileKeyRef: notEvenEmpty,
+});
+
+export const ENV_VAR = object({ name: string, value: string, valueFrom: ENV_VAR_SOURCE }, 'name');
+
+export const ENV_FROM = object({ prefix: string, configMapRef: objectReference, secretRef: objectReference });
 
 export const CONTAINER_PORT = object(
   { containerPort: port, hostIP: string, hostPort: optionalPort, name: string, protocol: oneOf('TCP', 'UDP', 'SCTP') },
@@ -85,6 +100,7 @@ export const CONTAINER = object(
     args: strings,
     workingDir: string,
     env: listOf(ENV_VAR),
+    envFrom: listOf(ENV_FROM),
     ports: listOf(CONTAINER_PORT),
     resources: RESOURCES,
     resizePolicy: listOf(object({ resourceName: string, restartPolicy: oneOf('NotRequired') })),
@@ -97,7 +113,7 @@ export const CONTAINER = object(
     terminationMessagePolicy: oneOf('File', 'FallbackToLogsOnError'),
     volumeMounts: listOf(VOLUME_MOUNT),
     ...each(notEvenEmpty, 'livenessProbe readinessProbe startupProbe'),
-    ...each(notYet, 'envFrom lifecycle restartPolicyRules volumeDevices'),
+    ...each(notYet, 'lifecycle restartPolicyRules volumeDevices'),
   },
   'name',
   'image',
@@ -114,16 +130,37 @@ const HOST_PATH_TYPES = [
   'BlockDevice',
 ];
 
+/** File modes are numbers, which YAML may write in octal. */
+const fileMode = integer(0, 0o777);
+const keyToPath = object({ key: string, path: string, mode: fileMode }, 'key', 'path');
+const items = listOf(keyToPath);
+const downwardItem = object(
+  { path: string, mode: fileMode, fieldRef: fieldReference, resourceFieldRef: resourceReference },
+  'path',
+);
+
+export const PROJECTION = object({
+  configMap: object({ name: string, items, optional: boolean }),
+  secret: object({ name: string, items, optional: boolean }),
+  downwardAPI: object({ items: listOf(downwardItem) }),
+  serviceAccountToken: object({ audience: string, expirationSeconds: integer(600, 2 ** 32), path: string }, 'path'),
+  ...each(notEvenEmpty, 'clusterTrustBundle podCertificate'),
+});
+
 export const VOLUME = object(
   {
     name: string,
     emptyDir: object({ medium: oneOf('', 'Memory'), sizeLimit: quantity }),
     hostPath: object({ path: string, type: oneOf(...HOST_PATH_TYPES) }, 'path'),
+    configMap: object({ name: string, items, optional: boolean, defaultMode: fileMode }),
+    secret: object({ secretName: string, items, optional: boolean, defaultMode: fileMode }),
+    downwardAPI: object({ items: listOf(downwardItem), defaultMode: fileMode }),
+    projected: object({ sources: listOf(PROJECTION), defaultMode: fileMode }),
     ...each(
       notEvenEmpty,
-      'awsElasticBlockStore azureDisk azureFile cephfs cinder configMap csi downwardAPI ephemeral fc flexVolume ' +
+      'awsElasticBlockStore azureDisk azureFile cephfs cinder csi ephemeral fc flexVolume ' +
         'flocker gcePersistentDisk gitRepo glusterfs image iscsi nfs persistentVolumeClaim photonPersistentDisk ' +
-        'portworxVolume projected quobyte rbd scaleIO secret storageos vsphereVolume',
+        'portworxVolume quobyte rbd scaleIO storageos vsphereVolume',
     ),
   },
   'name',
@@ -140,7 +177,9 @@ export const POD_SPEC = object(
     dnsPolicy: oneOf('ClusterFirst', 'ClusterFirstWithHostNet', 'Default'),
     hostname: string,
     ...each(boolean, 'hostNetwork hostPID hostIPC'),
-    ...each(only(false), 'automountServiceAccountToken setHostnameAsFQDN shareProcessNamespace'),
+    // What it asks for is done by the API server's admission, as a volume.
+    automountServiceAccountToken: boolean,
+    ...each(only(false), 'setHostnameAsFQDN shareProcessNamespace'),
     hostUsers: only(true),
     enableServiceLinks: boolean,
     securityContext: POD_SECURITY_CONTEXT,
@@ -148,13 +187,14 @@ export const POD_SPEC = object(
     priority: integer(-(2 ** 31), 2 ** 31 - 1),
     os: object({ name: oneOf('linux') }, 'name'),
     nodeSelector: stringMap,
+    readinessGates: listOf(object({ conditionType: string }, 'conditionType')),
     // Judged by admission; its form is the API server's matter.
     affinity: unread,
     ...each(unread, 'tolerations topologySpreadConstraints schedulingGates schedulingGroup'),
     ...each(
       notYet,
       'dnsConfig ephemeralContainers hostAliases hostnameOverride imagePullSecrets overhead ' +
-        'readinessGates resourceClaims resources runtimeClassName subdomain',
+        'resourceClaims resources runtimeClassName subdomain',
     ),
   },
   'containers',

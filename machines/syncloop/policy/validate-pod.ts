@@ -1,6 +1,7 @@
 import type { Container, Pod, PodSpec } from '../../kubernetes.types.ts';
 import { limitOf, requestOf } from '../../pod/policy/resources.ts';
 
+const utf8 = new TextEncoder();
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
 const PORT_NAME = /^(?=.{1,15}$)(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*$/;
@@ -8,6 +9,8 @@ const UID = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,126}[A-Za-z0-9])?$/;
 const LABEL_KEY = /^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?$/;
 const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)?$/;
 const MAX_NAME = 253;
+/** Keys and values together, bytes (apimachinery/pkg/api/validation/objectmeta.go:TotalAnnotationSizeLimitB). */
+const MAX_ANNOTATIONS = 256 * 1024;
 
 const LABEL_RULE = 'accepted are at most 63 of a-z, 0-9 and -, beginning and ending with a letter or digit';
 const NAME_RULE = 'accepted are at most 253 of a-z, 0-9, - and ., beginning and ending with a letter or digit';
@@ -19,7 +22,7 @@ const NAME_RULE = 'accepted are at most 253 of a-z, 0-9, - and ., beginning and 
 export function podProblems({ metadata = {}, spec }: Pod): string[] {
   const problems: string[] = [];
   const expect = (holds: boolean, problem: string) => void (holds || problems.push(problem));
-  const { name, namespace, uid, labels } = metadata;
+  const { name, namespace, uid, labels, annotations } = metadata;
   expect(name !== undefined && name !== '', 'metadata.name: is required');
   if (name)
     expect(
@@ -40,6 +43,13 @@ export function podProblems({ metadata = {}, spec }: Pod): string[] {
       `metadata.labels[${key}]: ${quote(value)} is not accepted, accepted are at most 63 letters, digits, -, _ and .`,
     );
   }
+  for (const key of Object.keys(annotations ?? {}))
+    expect(LABEL_KEY.test(key.toLowerCase()), `metadata.annotations: ${quote(key)} is not an annotation's key`);
+  const size = Object.entries(annotations ?? {}).reduce((sum, pair) => sum + utf8.encode(pair.join('')).length, 0);
+  expect(
+    size <= MAX_ANNOTATIONS,
+    `metadata.annotations: have ${size} bytes together, accepted are at most ${MAX_ANNOTATIONS}`,
+  );
   return spec ? [...problems, ...specProblems(spec)] : problems;
 }
 
@@ -55,7 +65,9 @@ function specProblems(spec: PodSpec): string[] {
     expect(LABEL.test(volume.name), `${path}.name: ${quote(volume.name)} is not accepted, ${LABEL_RULE}`);
     expect(!volumes.has(volume.name), `${path}.name: ${quote(volume.name)} is the name of another volume too`);
     volumes.add(volume.name);
-    expect(!(volume.emptyDir && volume.hostPath), `${path}: must have one source, not both emptyDir and hostPath`);
+    const { name: _name, ...sources } = volume;
+    const given = Object.keys(sources).filter((source) => sources[source as keyof typeof sources]);
+    expect(given.length < 2, `${path}: must have one source, not ${given.join(' and ')}`);
     const host = volume.hostPath?.path;
     if (host !== undefined) {
       expect(host.startsWith('/'), `${path}.hostPath.path: must be an absolute path`);

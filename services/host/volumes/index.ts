@@ -1,32 +1,42 @@
 import { AgentError } from '../../../machines/agent-error.types.ts';
 import type { DesiredPod, Volume } from '../../../machines/kubernetes.types.ts';
+import { hasContent, type VolumeFile } from '../../../machines/pod/policy/volume-content.ts';
 import { podDirectory } from '../directories.ts';
 import { hostError } from '../effect.ts';
-import type { HostPaths } from '../host.types.ts';
+import type { HostLogger, HostPaths } from '../host.types.ts';
 import { mountsBelow, readMounts, unmount } from '../mounts.ts';
+import { contentPath, removeContents, setUpContent } from './content.ts';
 import { emptyDirPath, removeEmptyDirs, setUpEmptyDir } from './empty-dir.ts';
 import { checkHostPath } from './host-path.ts';
 
-/** Every volume that a container uses, ready to be bound (volumemanager/volume_manager.go:getExpectedVolumes). */
-export async function setUpVolumes(paths: HostPaths, pod: DesiredPod, signal: AbortSignal): Promise<void> {
-  const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
-  const used = new Set(containers.flatMap(({ volumeMounts }) => (volumeMounts ?? []).map(({ name }) => name)));
-  for (const volume of pod.spec.volumes ?? []) {
-    if (!used.has(volume.name)) continue;
-    signal.throwIfAborted();
-    try {
-      if (volume.hostPath) await checkHostPath(volume.hostPath);
-      else if (volume.emptyDir && isSupported(volume)) await setUpEmptyDir(paths, pod, volume, signal);
-      else throw new Error('of its sources only hostPath and emptyDir (medium "" or "Memory") are supported');
-    } catch (error) {
-      throw mountError(volume.name, error);
-    }
+/**
+ * One volume, ready to be bound.
+ *
+ * @param files what it shows, where the agent writes that
+ */
+export async function setUpVolume(
+  paths: HostPaths,
+  pod: DesiredPod,
+  volume: Volume,
+  files: readonly VolumeFile[],
+  host: { logger: HostLogger; signal: AbortSignal },
+): Promise<void> {
+  try {
+    if (volume.hostPath) await checkHostPath(volume.hostPath);
+    else if (volume.emptyDir && isSupported(volume)) await setUpEmptyDir(paths, pod, volume, host.signal);
+    else if (hasContent(volume)) await setUpContent(paths, pod, volume, files, host);
+    else throw new Error(`of its sources only ${SOURCES} are supported`);
+  } catch (error) {
+    throw mountError(volume.name, error);
   }
 }
 
+const SOURCES = 'hostPath, emptyDir (medium "" or "Memory"), configMap, secret, downwardAPI and projected';
+
 const isSupported = ({ emptyDir }: Volume) => ['', 'Memory'].includes(emptyDir?.medium ?? '');
 
-function mountError(volume: string, error: unknown): AgentError {
+/** What kept a volume from being set up, in the kubelet's words (events.tsv FailedMount). */
+export function mountError(volume: string, error: unknown): AgentError {
   const { message, transient } = hostError(error, 'mount volume');
   return new AgentError({
     op: `mount volume "${volume}"`,
@@ -37,17 +47,23 @@ function mountError(volume: string, error: unknown): AgentError {
   });
 }
 
-/** Where a volume of the pod is on the host. @throws AgentError where the spec has no such volume */
-export function volumePath(paths: HostPaths, pod: DesiredPod, name: string): string {
+/** The pod's volume of this name, of a source that can be mounted. @throws AgentError where the spec has no such volume */
+export function volumeOf(pod: DesiredPod, name: string): Volume {
   const volume = pod.spec.volumes?.find((candidate) => candidate.name === name);
-  if (volume?.hostPath) return volume.hostPath.path;
-  if (volume?.emptyDir) return emptyDirPath(paths, pod.metadata.uid, name);
+  if (volume && (volume.hostPath || volume.emptyDir || hasContent(volume))) return volume;
   throw new AgentError({
     op: `bind volume "${name}"`,
     reason: 'CreateContainerConfigError',
     message: `volumeMounts name "${name}", of which spec.volumes has no supported volume`,
     transient: false,
   });
+}
+
+/** Where a volume of the pod is on the host. @throws AgentError where the spec has no such volume */
+export function volumePath(paths: HostPaths, pod: DesiredPod, name: string): string {
+  const volume = volumeOf(pod, name);
+  if (volume.hostPath) return volume.hostPath.path;
+  return volume.emptyDir ? emptyDirPath(paths, pod.metadata.uid, name) : contentPath(paths, pod.metadata.uid, volume);
 }
 
 /** Mounts that need nothing but umount: tmpfs of the agent's or a kubelet's volumes, and sub-path binds. */
@@ -70,6 +86,7 @@ export async function tearDownVolumes(paths: HostPaths, uid: string, signal: Abo
   await unmountVolumes(paths, uid, signal);
   await refuseMounted(paths, uid);
   await removeEmptyDirs(paths, uid);
+  await removeContents(paths, uid);
 }
 
 /** Nothing below a pod's folder is deleted while anything is mounted there: it could be the data of others (B110). */

@@ -1,6 +1,6 @@
 import type { Lease } from '../../../machines/kubernetes.types.ts';
 import type { Kube } from '../client.ts';
-import { HEARTBEAT_MS, LEASES } from './paths.ts';
+import { LEASES } from './paths.ts';
 
 /** @throws AgentError `AlreadyExists`, or `NotFound` as long as the namespace kube-node-lease is not there */
 export function createLease(kube: Kube, lease: Lease, signal?: AbortSignal): Promise<Lease> {
@@ -9,8 +9,7 @@ export function createLease(kube: Kube, lease: Lease, signal?: AbortSignal): Pro
     method: 'POST',
     path: LEASES,
     body: lease,
-    deadlineMs: HEARTBEAT_MS,
-    turns: 'none',
+    turns: 'heartbeats',
     signal,
   });
 }

@@ -1,6 +1,6 @@
 import type { Node } from '../../../machines/kubernetes.types.ts';
 import type { Kube } from '../client.ts';
-import { HEARTBEAT_MS, NODES } from './paths.ts';
+import { NODES } from './paths.ts';
 
 /** Registers the node. @throws AgentError `AlreadyExists` */
 export function createNode(kube: Kube, node: Node, signal?: AbortSignal): Promise<Node> {
@@ -9,8 +9,7 @@ export function createNode(kube: Kube, node: Node, signal?: AbortSignal): Promis
     method: 'POST',
     path: NODES,
     body: node,
-    deadlineMs: HEARTBEAT_MS,
-    turns: 'none',
+    turns: 'heartbeats',
     signal,
   });
 }

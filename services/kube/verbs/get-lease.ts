@@ -1,6 +1,6 @@
 import type { Lease } from '../../../machines/kubernetes.types.ts';
 import type { Kube } from '../client.ts';
-import { HEARTBEAT_MS, leasePath } from './paths.ts';
+import { leasePath } from './paths.ts';
 
 /** The node's lease. @throws AgentError `NotFound` */
 export function getLease(kube: Kube, nodeName: string, signal?: AbortSignal): Promise<Lease> {
@@ -8,8 +8,7 @@ export function getLease(kube: Kube, nodeName: string, signal?: AbortSignal): Pr
     op: 'get lease',
     method: 'GET',
     path: leasePath(nodeName),
-    deadlineMs: HEARTBEAT_MS,
-    turns: 'none',
+    turns: 'heartbeats',
     signal,
   });
 }

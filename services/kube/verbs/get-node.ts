@@ -1,6 +1,6 @@
 import type { Node } from '../../../machines/kubernetes.types.ts';
 import type { Kube } from '../client.ts';
-import { HEARTBEAT_MS, nodePath } from './paths.ts';
+import { nodePath } from './paths.ts';
 
 /** The Node as the store has it. @throws AgentError `NotFound` */
 export function getNode(kube: Kube, nodeName: string, signal?: AbortSignal): Promise<Node> {
@@ -8,8 +8,7 @@ export function getNode(kube: Kube, nodeName: string, signal?: AbortSignal): Pro
     op: 'get node',
     method: 'GET',
     path: nodePath(nodeName),
-    deadlineMs: HEARTBEAT_MS,
-    turns: 'none',
+    turns: 'heartbeats',
     signal,
   });
 }

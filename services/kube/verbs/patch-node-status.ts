@@ -1,7 +1,7 @@
 import type { Node } from '../../../machines/kubernetes.types.ts';
 import type { NodePatch } from '../../../machines/node/node.types.ts';
 import type { Kube } from '../client.ts';
-import { HEARTBEAT_MS, nodePath, STRATEGIC_MERGE } from './paths.ts';
+import { nodePath, STRATEGIC_MERGE } from './paths.ts';
 
 /** Changes the Node's status. @throws AgentError `NotFound`, `Conflict` for another UID */
 export function patchNodeStatus(kube: Kube, nodeName: string, patch: NodePatch, signal?: AbortSignal): Promise<Node> {
@@ -11,8 +11,7 @@ export function patchNodeStatus(kube: Kube, nodeName: string, patch: NodePatch, 
     path: `${nodePath(nodeName)}/status`,
     contentType: STRATEGIC_MERGE,
     body: patch,
-    deadlineMs: HEARTBEAT_MS,
-    turns: 'none',
+    turns: 'heartbeats',
     signal,
   });
 }

@@ -11,8 +11,10 @@ export const eventPath = (namespace: string, name: string) => `${eventsPath(name
 export const LEASES = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 export const leasePath = (nodeName: string) => `${LEASES}/${segment(nodeName)}`;
 
+/** @param plural `configmaps`, `secrets` */
+export const objectsPath = (plural: string, namespace: string) => `/api/v1/namespaces/${segment(namespace)}/${plural}`;
+export const tokenPath = (namespace: string, serviceAccount: string) =>
+  `/api/v1/namespaces/${segment(namespace)}/serviceaccounts/${segment(serviceAccount)}/token`;
+
 export const STRATEGIC_MERGE = 'application/strategic-merge-patch+json';
 export const MERGE = 'application/merge-patch+json';
-
-/** Longest time for a heartbeat (node status, lease), ms: kubelet's heartbeat client takes the shortest of its periods. */
-export const HEARTBEAT_MS = 10_000;

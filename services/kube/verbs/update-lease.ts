@@ -1,7 +1,7 @@
 import { AgentError } from '../../../machines/agent-error.types.ts';
 import type { Lease } from '../../../machines/kubernetes.types.ts';
 import type { Kube } from '../client.ts';
-import { HEARTBEAT_MS, leasePath } from './paths.ts';
+import { leasePath } from './paths.ts';
 
 /** Writes the whole lease. @throws AgentError `Conflict` where another one wrote since it was read, `NotFound` */
 export async function updateLease(kube: Kube, lease: Lease, signal?: AbortSignal): Promise<Lease> {
@@ -14,8 +14,7 @@ export async function updateLease(kube: Kube, lease: Lease, signal?: AbortSignal
     method: 'PUT',
     path: leasePath(name),
     body: lease,
-    deadlineMs: HEARTBEAT_MS,
-    turns: 'none',
+    turns: 'heartbeats',
     signal,
   });
 }

@@ -41,15 +41,17 @@ describe('a Node that was found', () => {
     expect(reconcileNode(found(), wanted())).toBeUndefined();
   });
 
-  test('gets default and topology labels, and keeps all others and its taints', () => {
+  test('gets default labels and those of --node-labels, and keeps all others and its taints', () => {
     const labels = { 'topology.kubernetes.io/zone': 'z', team: 'b' };
     const patch = reconcileNode(found({ labels: { team: 'a', foreign: 'x' } }), wanted({ labels, taints: [] }));
     expect(patch).toEqual({
       metadata: {
         uid: 'node-1',
+        annotations: { 'statelet/node-labels': 'team,topology.kubernetes.io/zone' },
         labels: {
           'kubernetes.io/hostname': 'n1',
           'topology.kubernetes.io/zone': 'z',
+          team: 'b',
           'kubernetes.io/os': 'linux',
           'kubernetes.io/arch': 'amd64',
           'beta.kubernetes.io/os': 'linux',
@@ -59,11 +61,27 @@ describe('a Node that was found', () => {
     });
   });
 
+  test('B152 labels that an earlier start gave are changed or taken away as this one gives them; others’ stay', () => {
+    const before = wanted({ labels: { a: '1', c: 'x', 'topology.kubernetes.io/zone': 'z' } });
+    const { labels, annotations } = before.metadata ?? {};
+    const had = found({ labels: { ...labels, foreign: 'x' }, annotations });
+    expect(reconcileNode(had, wanted({ labels: { a: '2', b: '3' } }))?.metadata).toEqual({
+      uid: 'node-1',
+      labels: { a: '2', b: '3', c: null },
+      annotations: { 'statelet/node-labels': 'a,b' },
+    });
+    expect(reconcileNode(had, wanted())?.metadata).toMatchObject({
+      labels: { a: null, c: null },
+      annotations: { 'statelet/node-labels': null },
+    });
+  });
+
   test('loses a label that is given without a value', () => {
     const had = found({ labels: { ...wanted().metadata?.labels, 'topology.kubernetes.io/zone': 'z' } });
     const without = wanted({ labels: { 'topology.kubernetes.io/zone': '' } });
     expect(reconcileNode(had, without)?.metadata.labels).toEqual({ 'topology.kubernetes.io/zone': null });
-    expect(reconcileNode(found(), without)).toBeUndefined();
+    const named = { ...wanted().metadata?.annotations, 'statelet/node-labels': 'topology.kubernetes.io/zone' };
+    expect(reconcileNode(found({ annotations: named }), without)).toBeUndefined();
   });
 
   test('has the annotations of this agent, and none of those that it would not give', () => {

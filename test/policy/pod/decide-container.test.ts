@@ -12,7 +12,7 @@ const stop = { do: 'stop', reason: 'podStopping', message: 'Stopping container a
 
 function facts(own: ReturnType<typeof instance>[], more: Partial<ContainerFacts> = {}): ContainerFacts {
   const [first] = own;
-  const sandbox = { id: first?.sandboxId ?? 's', attempt: 0, ips: [] };
+  const sandbox = { id: first?.sandboxId ?? 's', attempt: 0, ips: [], hostIPs: [] };
   return { ...firstView(own, -1), plan: run, sandbox, unremovable: [], ...more };
 }
 

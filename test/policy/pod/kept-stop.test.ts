@@ -36,7 +36,7 @@ describe('the end of a pod that an earlier agent began', () => {
   });
 
   test('has at least one second, and the reason for which the pod is to be Failed', () => {
-    const failed = { reason: 'DeadlineExceeded', message: 'too long' };
+    const failed = { reason: 'Preempting', message: 'for a critical pod', disruption: 'was preempted' };
     const kept = { app: stop({ podEnd: { failed } }) };
     expect(keptEnd(kept, seen, T0 + 60_000, 0)).toEqual({ gracePeriodSeconds: 1, startedAt: 0, failed });
     expect(removalBegan(kept, seen)).toBe(false);

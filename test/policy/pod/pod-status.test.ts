@@ -55,6 +55,31 @@ describe('phase', () => {
     );
   });
 
+  test('a pod that has to go for another bears DisruptionTarget before the five conditions that every pod has', () => {
+    const failed = { reason: 'Preempting', message: 'Preempted', disruption: 'Pod was preempted.' };
+    const ends = statusInput({ observed: observed([ended('main', 0)]), failed, ...done });
+    const after = podStatus({
+      ...ends,
+      pod: { ...ends.pod, status: { conditions: [{ type: 'example.com/gate', status: 'True' }] } },
+    });
+    expect(after).toMatchObject({ phase: 'Failed', reason: 'Preempting', message: 'Preempted' });
+    expect(after).not.toHaveProperty('disruption');
+    expect(after.conditions?.map(({ type }) => type)).toEqual([
+      'example.com/gate',
+      'DisruptionTarget',
+      'PodReadyToStartContainers',
+      'Initialized',
+      'Ready',
+      'ContainersReady',
+      'PodScheduled',
+    ]);
+    expect(condition(after, 'DisruptionTarget')).toMatchObject({
+      status: 'True',
+      reason: 'TerminationByKubelet',
+      message: 'Pod was preempted.',
+    });
+  });
+
   test('a pod that ended by itself is held at Running until it is released', () => {
     const previous = podStatus(statusInput({ pod: pod(never), observed: observed([instance('main')]) }));
     const input = statusInput({ pod: pod(never), observed: observed([ended('main', 0)]), previous });
@@ -230,6 +255,16 @@ describe('container statuses', () => {
     });
     expect(lost.phase).toBe('Running');
     expect(main(podStatus(statusInput({ previous: lost })))?.restartCount).toBe(1);
+  });
+
+  test('the last end that was told stays where others have removed its record, also while the next one comes up', () => {
+    const waiting = { main: { reason: 'CrashLoopBackOff', message: 'back-off' } };
+    const told = podStatus(statusInput({ observed: observed([ended('main', 3)]), waiting }));
+    const gone = podStatus(statusInput({ observed: observed([]), previous: told, waiting }));
+    const next = observed([instance('main', { id: 'm1', attempt: 1, restartCount: 1, state: 'created' })]);
+    const status = podStatus(statusInput({ observed: next, previous: gone, waiting }));
+    expect(main(status)).toMatchObject({ restartCount: 1, lastState: { terminated: { exitCode: 3 } } });
+    expect(status.phase).toBe('Running');
   });
 
   test('B042 B069 the restart count never falls, whatever the clock and the runtime say', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { containerHash } from '../../../machines/pod/policy/container-hash.ts';
-import { containerEnvironment, expand, expandCommand } from '../../../machines/pod/policy/expand.ts';
+import { expand, expandCommand } from '../../../machines/pod/policy/expand.ts';
 import { fnv1a128, fnv1a32 } from '../../../machines/pod/policy/fnv.ts';
 import {
   imagePullPolicy,
@@ -113,22 +113,6 @@ describe('$(VAR) expansion', () => {
     ['$(B)', '$(A)'],
     ['100% $', '100% $'],
   ])('%s becomes %s', (text, result) => expect(expand(text, variables)).toBe(result));
-
-  test('a variable sees those before it, and the later of two wins', () => {
-    const env = [
-      { name: 'A', value: '1' },
-      { name: 'B', value: '$(A)$(C)' },
-      { name: 'C', value: '3' },
-      { name: 'A', value: '$(A)+' },
-      { name: 'D' },
-    ];
-    expect(containerEnvironment({ env })).toEqual([
-      { name: 'A', value: '1+' },
-      { name: 'B', value: '1$(C)' },
-      { name: 'C', value: '3' },
-      { name: 'D', value: '' },
-    ]);
-  });
 
   test('command and args get the final environment', () => {
     expect(expandCommand({ command: ['sh', '$(A)'], args: ['$(Z)', '$$A'] }, [{ name: 'A', value: 'v' }])).toEqual({

@@ -81,8 +81,59 @@ describe('pods that are new to the agent', () => {
     const entries = { small: entry(asking('small', '1500m')) };
     const critical = addition(asking('critical', '1', { priority: 2_000_000_000 }));
     const first = admitAdditions([critical], { ...facts, entries }, T0);
-    expect(first).toEqual({ take: [], refuse: [], preempt: ['small'] });
+    expect(first).toEqual({ take: [], refuse: [], look: [], preempt: ['small'], later: [] });
     const gone = { small: entry(asking('small', '1500m'), true) };
     expect(uids(admitAdditions([critical], { ...facts, entries: gone }, T0).take)).toEqual(['critical']);
+  });
+
+  test('while those that were told to go still do, no other has to', () => {
+    const entries = {
+      small: { ...entry(asking('small', '500m')), preempted: true as const },
+      other: entry(asking('other', '1')),
+    };
+    const critical = addition(asking('critical', '1500m', { priority: 2_000_000_000 }));
+    expect(admitAdditions([critical], { ...facts, entries }, T0)).toMatchObject({ take: [], preempt: [] });
+  });
+
+  test('one that came together with the critical pod that needs its place is refused, and holds up nothing', () => {
+    const additions = [addition(asking('a', '1500m')), addition(asking('b', '1', { priority: 2_000_000_000 }))];
+    const { take, refuse, preempt } = admitAdditions(additions, facts, T0);
+    expect([uids(take), preempt]).toEqual([['b'], []]);
+    expect(refuse).toMatchObject([
+      {
+        uid: 'a',
+        status: { phase: 'Failed', reason: 'Preempting', message: 'Preempted in order to admit critical pod' },
+        event: { reason: 'Preempting' },
+      },
+    ]);
+  });
+
+  test('one that an earlier agent ran is taken over before it has to go for a critical pod', () => {
+    const ran = observed({ uid: 'ran', containers: [instance()] });
+    const additions = [addition(asking('ran', '1500m')), addition(asking('b', '1', { priority: 2_000_000_000 }))];
+    const { take, refuse, preempt, later } = admitAdditions(additions, { ...facts, observed: { ran } }, T0);
+    expect([uids(take), refuse, preempt, later]).toEqual([['ran'], [], [], ['b']]);
+  });
+});
+
+describe('an API pod that only the labels of the Node refuse', () => {
+  const picky = addition(asking('picky', '1'));
+  picky.pod.spec.nodeSelector = { zone: 'b' };
+
+  test('waits until the Node was read afresh, where there is one to be read', () => {
+    expect(admitAdditions([picky], { ...facts, looks: {} }, T0)).toMatchObject({ refuse: [], look: ['picky'] });
+    expect(admitAdditions([picky], { ...facts, looks: { picky: 'asked' } }, T0).look).toEqual(['picky']);
+    expect(admitAdditions([picky], { ...facts, looks: { picky: 'answered' } }, T0)).toMatchObject({
+      look: [],
+      refuse: [{ event: { reason: 'NodeAffinity' } }],
+    });
+    expect(admitAdditions([picky], facts, T0).refuse).toHaveLength(1);
+  });
+
+  test('is refused at once where something else is in the way too, or where it is static and comes again anyhow', () => {
+    const big = addition({ ...picky.pod, spec: { ...asking('big', '100').spec, nodeSelector: { zone: 'b' } } });
+    const fixed = { ...picky, source: 'file' as const };
+    expect(admitAdditions([big], { ...facts, looks: {} }, T0).refuse).toHaveLength(1);
+    expect(admitAdditions([fixed], { ...facts, looks: {} }, T0).refuse).toHaveLength(1);
   });
 });

@@ -55,6 +55,15 @@ describe('a pod of the API', () => {
     expect(only(recalled)).toEqual(kept);
     expect(only(afterList(recalled, [object('9')], LATER))).toBe(only(recalled));
   });
+
+  test('the status that the API has counts, not the one with which the pod was kept', () => {
+    const recalled = afterRecall([{ ...object('5'), status: { phase: 'Pending' } }], LATER);
+    const heard = only(afterList(recalled, [{ ...object('9'), status: { phase: 'Running' } }], LATER));
+    expect(heard).toMatchObject({ status: { phase: 'Running' } });
+    const next = { ...object('10'), status: { phase: 'Running', podIP: '10.0.0.1' } };
+    const set = afterList(recalled, [{ ...object('9'), status: { phase: 'Running' } }], LATER);
+    expect(only(afterList(set, [next], LATER))).toBe(only(set));
+  });
 });
 
 describe('a pod that asks for what the agent cannot do', () => {

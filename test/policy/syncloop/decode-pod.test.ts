@@ -25,8 +25,11 @@ describe('every field of the API is supported or refused by name', () => {
     [tables.POD_SPEC, api.V1PodSpec],
     [tables.CONTAINER, api.V1Container],
     [tables.VOLUME, api.V1Volume],
+    [tables.PROJECTION, api.V1VolumeProjection],
     [tables.VOLUME_MOUNT, api.V1VolumeMount],
     [tables.ENV_VAR, api.V1EnvVar],
+    [tables.ENV_VAR_SOURCE, api.V1EnvVarSource],
+    [tables.ENV_FROM, api.V1EnvFromSource],
     [tables.CONTAINER_PORT, api.V1ContainerPort],
     [tables.RESOURCES, api.V1ResourceRequirements],
     [tables.SECURITY_CONTEXT, api.V1SecurityContext],
@@ -109,6 +112,11 @@ describe('fields', () => {
     [manifest({}, { namespace: 'a.b' }), 'metadata.namespace: "a.b" is not accepted'],
     [manifest({}, { uid: '../x' }), 'metadata.uid:'],
     [manifest({}, { labels: { a: 'b c' } }), 'metadata.labels[a]:'],
+    [manifest({}, { annotations: { 'a b': '' } }), 'metadata.annotations: "a b" is not'],
+    [
+      manifest({}, { annotations: { a: 'ä'.repeat(131_072) } }),
+      'metadata.annotations: have 262145 bytes together, accepted are at most 262144',
+    ],
     [manifest({}, { labels: { a: 1 } }), 'metadata.labels[a]: must be a string, not a number'],
     [manifest({}, { deletionTimestamp: '2026-01-01T00:00:00Z' }), 'metadata.deletionTimestamp: is not accepted'],
     [
@@ -130,8 +138,20 @@ describe('fields', () => {
     ],
     [withContainer({ env: [{ name: 'A=B' }] }), 'spec.containers[0].env[0].name:'],
     [
-      withContainer({ env: [{ name: 'A', valueFrom: { secretKeyRef: {} } }] }),
-      'spec.containers[0].env[0].valueFrom: not supported yet',
+      withContainer({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's' } } }] }),
+      'spec.containers[0].env[0].valueFrom.secretKeyRef.key: is required',
+    ],
+    [
+      withContainer({ env: [{ name: 'A', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] }),
+      'spec.containers[0].env[0].valueFrom.secretKeyRef: a static pod may not refer to API objects',
+    ],
+    [
+      withContainer({ envFrom: [{ configMapRef: { name: 'c' } }] }),
+      'spec.containers[0].envFrom[0].configMapRef: a static pod may not refer to API objects',
+    ],
+    [
+      withContainer({ env: [{ name: 'A', valueFrom: { fileKeyRef: {} } }] }),
+      'spec.containers[0].env[0].valueFrom.fileKeyRef: not supported yet',
     ],
     [withContainer({ livenessProbe: {} }), 'spec.containers[0].livenessProbe: not supported yet'],
     [withContainer({ terminationMessagePolicy: 'No' }), 'accepted are File, FallbackToLogsOnError'],
@@ -177,7 +197,23 @@ describe('fields', () => {
       withContainer({ securityContext: { privileged: true, allowPrivilegeEscalation: false } }),
       'securityContext.allowPrivilegeEscalation:',
     ],
-    [manifest({ volumes: [{ name: 'v', secret: {} }] }), 'spec.volumes[0].secret: not supported yet'],
+    [manifest({ volumes: [{ name: 'v', csi: {} }] }), 'spec.volumes[0].csi: not supported yet'],
+    [
+      manifest({ volumes: [{ name: 'v', secret: { secretName: 's' } }] }),
+      'spec.volumes[0].secret: a static pod may not refer to API objects',
+    ],
+    [
+      manifest({ volumes: [{ name: 'v', projected: { sources: [{ serviceAccountToken: { path: 't' } }] } }] }),
+      'spec.volumes[0].projected.sources[0].serviceAccountToken: a static pod may not refer to API objects',
+    ],
+    [
+      manifest({ volumes: [{ name: 'v', projected: { sources: [{ clusterTrustBundle: {} }] } }] }),
+      'spec.volumes[0].projected.sources[0].clusterTrustBundle: not supported yet',
+    ],
+    [
+      manifest({ volumes: [{ name: 'v', emptyDir: {}, downwardAPI: {} }] }),
+      'spec.volumes[0]: must have one source, not emptyDir and downwardAPI',
+    ],
     [
       manifest({ volumes: [{ name: 'v', hostPath: { path: '/a/../b' } }] }),
       'spec.volumes[0].hostPath.path: must not contain ".."',

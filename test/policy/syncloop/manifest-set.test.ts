@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { outcome, readSet, vanished } from '../../../machines/syncloop/policy/manifest-set.ts';
+import { keepingOf, outcome, readSet, vanished } from '../../../machines/syncloop/policy/manifest-set.ts';
 
 const from = { nodeName: 'node-1', source: 'file' as const, seen: '2026-01-01T00:00:00.000Z' };
 const later = { ...from, seen: '2026-01-02T00:00:00.000Z' };
@@ -37,7 +37,11 @@ describe('readSet', () => {
   });
 
   test('an origin that could not be read without a reason is still a problem that names it', () => {
-    expect(readSet({}, [{ origin: '/a' }], from)['/a']).toEqual({ pods: [], problems: ['/a: could not be read'] });
+    expect(readSet({}, [{ origin: '/a' }], from)['/a']).toEqual({
+      pods: [],
+      problems: ['/a: could not be read'],
+      stands: false,
+    });
   });
 });
 
@@ -71,4 +75,41 @@ test('outcome joins all origins, drops duplicates and tells of both kinds of pro
   expect(problems[0]).toEqual({ origin: '/c', message: '/c: permission denied' });
   expect(problems[1]?.message).toContain('due to duplicate pod name');
   expect(events).toMatchObject([{ reason: 'FailedValidation', message: problems[1]?.message }]);
+});
+
+describe('of two manifests with one name', () => {
+  const both = [
+    { origin: '/a', text: manifest('web') },
+    { origin: '/b', text: manifest('web') },
+  ];
+  const runs = (set: ReturnType<typeof readSet>) =>
+    Object.entries(set).flatMap(([origin, { pods }]) =>
+      pods.some((pod) => outcome(set, 'file').pods.includes(pod)) ? [origin] : [],
+    );
+
+  test('the first by its origin runs where both come at once', () => {
+    expect(runs(readSet({}, both, from))).toEqual(['/a']);
+  });
+
+  test('the one that runs goes on when another comes that sorts before it', () => {
+    const before = readSet({}, both.slice(1), from);
+    const after = readSet(before, both, from);
+    expect(runs(after)).toEqual(['/b']);
+    expect(outcome(after, 'file').events[0]?.message).toMatch(/from \/a due to duplicate pod name .*: \/b has it$/);
+    expect(runs(readSet(after, both, from))).toEqual(['/b']);
+  });
+
+  test('the other takes its place once it is gone, or has another name', () => {
+    const held = readSet(readSet({}, both.slice(1), from), both, from);
+    expect(runs(readSet(held, both.slice(0, 1), from))).toEqual(['/a']);
+    const renamed = readSet(held, [both[0]!, { origin: '/b', text: manifest('db') }], from);
+    expect(runs(renamed)).toEqual(['/a', '/b']);
+  });
+
+  test('it goes on over a restart of the agent: only what is in force is kept', () => {
+    const held = readSet(readSet({}, both.slice(1), from), both, from);
+    const { kept } = keepingOf(held, {});
+    expect(Object.keys(kept)).toEqual(['/b']);
+    expect(runs(readSet({}, both, from, kept))).toEqual(['/b']);
+  });
 });

@@ -134,14 +134,16 @@ describe('containers', () => {
     expect(merge('Always', status(ended(0)), status(unknown, { restartCount: 1 }))).toEqual(unknown);
   });
 
-  test('an init container runs again in a new sandbox, but not where the pod gets none', () => {
-    const mergeInit = (restartPolicy: string) =>
+  test('an init container that was over runs again in a new sandbox, as far as the API takes that', () => {
+    const mergeInit = (restartPolicy: string, code = 0) =>
       mergeStatus(
         pod({ spec: { restartPolicy, initContainers: [container({ name: 'init' })] } }),
-        podStatus('Pending', { initContainerStatuses: [status(ended(0), { name: 'init' })] }),
+        podStatus('Pending', { initContainerStatuses: [status(ended(code), { name: 'init' })] }),
         podStatus('Pending', { initContainerStatuses: [status(running, { name: 'init' })] }),
       ).initContainerStatuses?.[0]?.state;
-    expect(mergeInit('OnFailure')).toEqual(running);
+    expect(mergeInit('Always')).toEqual(running);
+    expect(mergeInit('OnFailure', 1)).toEqual(running);
+    expect(mergeInit('OnFailure')).toEqual(ended(0));
     expect(mergeInit('Never')).toEqual(ended(0));
   });
 });

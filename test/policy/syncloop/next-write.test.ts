@@ -105,6 +105,15 @@ describe('of a static pod', () => {
   });
 });
 
+test('B098 a static pod that was refused and runs after all gets another mirror pod: Failed is for good', () => {
+  const known = { heard: '10', nodeUid: 'node-uid' };
+  const api = mirrorPod({ status: podStatus('Failed', { reason: 'OutOfcpu' }) });
+  expect(next({ ...known, wanted: wantedStatic({ status: running }), api })).toBe('deleteMirror');
+  expect(next({ ...known, wanted: wantedStatic({ status: running }), deleted: api.uid })).toBe('createMirror');
+  expect(next({ ...known, wanted: wantedStatic(), api })).toBe('nothing');
+  expect(next({ ...known, wanted: wantedStatic({ status: running, ending: true }), api })).not.toBe('deleteMirror');
+});
+
 test('a resourceVersion is a number of any length', () => {
   expect(isNewer('10', '9')).toBe(true);
   expect(isNewer('9', '10')).toBe(false);

@@ -50,9 +50,41 @@ describe('what the agent meets when it starts', () => {
     });
   });
 
+  test('another pod under the same UID begins when the one that has it is gone', () => {
+    const [mine] = Object.values(entry());
+    const next = pod({ uid: mine?.uid, name: 'other' });
+    expect(plan({ entries: entry(), desired: { file: [next] } })).toEqual({
+      ...NOTHING,
+      remove: [mine?.uid],
+      add: [{ uid: mine?.uid, pod: next, source: 'file', again: true }],
+    });
+  });
+
   test('a name that a pod holds which nobody could look at yet is not given away', () => {
     const listed = [{ uid: 'uid-1', name: 'web', namespace: 'default' }];
     expect(plan({ desired: { file: [pod({ uid: 'uid-2' })] }, listed })).toEqual(NOTHING);
+  });
+});
+
+describe('while a source has not delivered', () => {
+  const sourcesReady = false;
+
+  test('a pod is gone that its own source took back, and no other', () => {
+    const entries = { ...entry(), ...entry({ uid: 'bound', source: 'api' }) };
+    expect(plan({ entries, desired: { file: [] }, sourcesReady })).toEqual({ ...NOTHING, remove: ['uid-1'] });
+    const again = { pod: pod(), source: 'file' } as const;
+    expect(plan({ entries: entry({ ending: true, again }), desired: { file: [] }, sourcesReady }).remove).toEqual([
+      'uid-1',
+    ]);
+  });
+
+  test('a pod of an earlier agent that holds the name of a static pod ends, or that one waits for ever', () => {
+    const desired = { file: [pod({ uid: 'uid-2' })] };
+    expect(plan({ desired, observed: running(), sourcesReady })).toMatchObject({
+      add: [{ uid: 'uid-2', predecessorUid: 'uid-1' }],
+      orphans: [{ uid: 'uid-1' }],
+    });
+    expect(plan({ desired: { api: desired.file }, observed: running(), sourcesReady }).orphans).toEqual([]);
   });
 });
 
@@ -70,6 +102,17 @@ describe('what changes at a source', () => {
     expect(plan({ entries: entry(), desired: { file: [desired] } })).toEqual(NOTHING);
   });
 
+  test('B083 what others say of its readiness gates is news of a pod, and nothing else of its status', () => {
+    const spec = { readinessGates: [{ conditionType: 'example.com/gate' }] };
+    const before = pod({ spec });
+    const said = (type: string, status: string) => ({ ...before, status: { conditions: [{ type, status }] } });
+    const updates = (desired: typeof before) =>
+      plan({ entries: entry({ pod: before }), desired: { api: [desired] } }).update.length;
+    expect(updates(said('example.com/gate', 'True'))).toBe(1);
+    expect(updates(said('example.com/other', 'True'))).toBe(0);
+    expect(updates({ ...before, status: { phase: 'Running' } })).toBe(0);
+  });
+
   test('a pod that no source has any more is removed, once', () => {
     expect(plan({ entries: entry() })).toEqual({ ...NOTHING, remove: ['uid-1'] });
     expect(plan({ entries: entry({ ending: true }) })).toEqual(NOTHING);
@@ -79,6 +122,21 @@ describe('what changes at a source', () => {
   test('a pod that comes again under the UID of one that is ending waits for its end', () => {
     const result = plan({ entries: entry({ ending: true }), desired: { file: [pod()] } });
     expect(result).toMatchObject({ ...NOTHING, add: [{ uid: 'uid-1', again: true }] });
+  });
+
+  test('of a manifest and a pod of the API that wait for one name the manifest has it next', () => {
+    const [fixed, bound] = [pod({ uid: 'static' }), pod({ uid: 'bound' })];
+    const result = plan({ entries: entry({ ending: true }), desired: { api: [bound], file: [fixed] } });
+    expect(result.add.map(({ uid, predecessorUid }) => [uid, predecessorUid])).toEqual([
+      ['static', 'uid-1'],
+      ['bound', 'static'],
+    ]);
+  });
+
+  test('a pod that is bound while its predecessor of the same name still ends waits for that end', () => {
+    const old = pod({ metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
+    const result = plan({ entries: entry({ pod: old }), desired: { api: [pod({ uid: 'uid-2' })] } });
+    expect(result).toMatchObject({ remove: ['uid-1'], add: [{ uid: 'uid-2', predecessorUid: 'uid-1' }] });
   });
 
   test('a name is free once the pod that held it has given back what it had', () => {

@@ -26,7 +26,8 @@ function containerOf(given: Given) {
   const own = container({ ...given.container });
   const desired = pod({ spec: { containers: [own], ...given.spec } });
   const image = given.image && Image.fromPartial(given.image);
-  const where = { attempt: 3, imageRef: 'sha256:app', image, mounts: [] };
+  const environment = (own.env ?? []).map(({ name, value = '' }) => ({ name, value }));
+  const where = { attempt: 3, imageRef: 'sha256:app', image, mounts: [], environment };
   return containerConfig(desired, own, where, { ...settings, ...given.settings });
 }
 const securityOf = (given: Given) => containerOf(given).linux?.securityContext;
@@ -181,7 +182,7 @@ describe('a container', () => {
       ...mount,
       propagation,
     }));
-    const where = { attempt: 0, imageRef: 'i', image: undefined, mounts };
+    const where = { attempt: 0, imageRef: 'i', image: undefined, mounts, environment: [] };
     const config = containerConfig(pod({ spec: { containers: [own] } }), own, where, settings);
     expect(config.mounts).toHaveLength(3);
     expect(config.mounts[0]).toMatchObject({ hostPath: '/h/a', containerPath: '/a', readonly: true });

@@ -39,7 +39,13 @@ export async function launch(rig: Rig, desired: DesiredPod) {
   await effect(rig.pod.makeDirectories, { pod: desired });
   const sandbox = await effect(rig.pod.runSandbox, { pod: desired, attempt: 0 });
   const image = await effect(rig.image.inspectImage, { image: first(desired).image ?? '' });
-  const input = { pod: desired, container: first(desired), kind: 'regular' as const, attempt: 0, sandbox };
+  const input = {
+    pod: desired,
+    container: first(desired),
+    kind: 'regular' as const,
+    attempt: 0,
+    sandbox: { ...sandbox, hostIPs: [] },
+  };
   const { id } = await effect(rig.container.createContainer, { ...input, imageRef: image?.imageRef ?? '' });
   const started = await effect(rig.container.startContainer, { pod: desired, container: first(desired), id });
   return { sandbox, id, started };
@@ -142,7 +148,13 @@ export function lifecycleTests(rigOf: () => Rig): void {
     const desired = shellPod('sleep 1000');
     const { sandbox, id } = await launch(rig, desired);
     const image = await effect(rig.image.inspectImage, { image: 'busybox:1.35' });
-    const again = { pod: desired, container: first(desired), kind: 'regular' as const, attempt: 0, sandbox };
+    const again = {
+      pod: desired,
+      container: first(desired),
+      kind: 'regular' as const,
+      attempt: 0,
+      sandbox: { ...sandbox, hostIPs: [] },
+    };
     const create = effect(rig.container.createContainer, { ...again, imageRef: image?.imageRef ?? '' });
     await expect(create).rejects.toMatchObject({ reason: 'NameReserved', op: 'CreateContainer' });
     const found = await effect(rig.container.inspectContainer, { podUid: desired.metadata.uid, name: 'app' });

@@ -30,6 +30,19 @@ test('the runtime says its name, its version and its images where they are asked
   expect((await read(false)).runtime).not.toHaveProperty('images');
 });
 
+test('the runtime is told the addresses of pods', async () => {
+  const { updateRuntimeConfig } = nodeFactSlots(embedded.rig.cri, () => Promise.resolve(hostFacts()));
+  const tell = () => {
+    const actor = createActor(updateRuntimeConfig, { input: { podCIDR: '10.1.0.0/24' } });
+    const output = toPromise(actor);
+    actor.start();
+    return output;
+  };
+  await tell();
+  embedded.runtime.faults.add({ method: 'UpdateRuntimeConfig', fail: { code: status.UNAVAILABLE, message: 'away' } });
+  await expect(tell()).rejects.toMatchObject({ reason: 'UNAVAILABLE' });
+});
+
 test('a runtime that does not answer leaves the host’s facts', async () => {
   embedded.runtime.faults.add({ method: 'Status', fail: { code: status.UNAVAILABLE, message: 'away' } });
   expect(await read(false)).toEqual({ host: hostFacts(), runtime: undefined });

@@ -139,7 +139,14 @@ describe('looks at the runtime', () => {
     const [container] = desired.spec.containers;
     if (!container) throw new Error('the pod has a container');
     for (const attempt of [2, 1]) {
-      const input = { pod: desired, container, kind: 'regular' as const, attempt, sandbox, imageRef: 'busybox:1.35' };
+      const input = {
+        pod: desired,
+        container,
+        kind: 'regular' as const,
+        attempt,
+        sandbox: { ...sandbox, hostIPs: [] },
+        imageRef: 'busybox:1.35',
+      };
       await effect(rig.container.createContainer, input);
     }
     const look = { podUid: desired.metadata.uid, name: 'app' };

@@ -47,7 +47,7 @@ export function plainHost(directory: string): PodHost & { asked: string[] } {
       await mkdir(logDirectory(pod), { recursive: true });
       return { highestLogAttempt: {} };
     },
-    mountVolumes: () => Promise.resolve(),
+    mountVolume: () => Promise.resolve(),
     async prepareContainer(pod, container) {
       await mkdir(join(logDirectory(pod), container.name), { recursive: true });
       return { mounts: [] };
@@ -94,6 +94,7 @@ export class Rig {
       turns: new Turns(2),
       settings,
       resolver: () => Promise.resolve({ servers: [], searches: [], options: [] }),
+      environment: (_pod, { env = [] }) => Promise.resolve(env.map(({ name, value = '' }) => ({ name, value }))),
       recordStop: () => Promise.resolve(),
     };
     this.container = containerSlots(this.services);

@@ -24,7 +24,11 @@ describe('the sweep of the runtime', () => {
     const end = (id: string) =>
       effect(rig.container.stopContainer, { pod: desired, name: 'app', id, gracePeriodSeconds: 0, ...STOP });
     const run = async (attempt: number, sandbox: typeof first.sandbox) => {
-      const { id } = await effect(rig.container.createContainer, { ...create, attempt, sandbox });
+      const { id } = await effect(rig.container.createContainer, {
+        ...create,
+        attempt,
+        sandbox: { ...sandbox, hostIPs: [] },
+      });
       await effect(rig.container.startContainer, { pod: desired, container, id });
       ids.push(id);
     };

@@ -1,6 +1,8 @@
 import { access, chmod, lstat, mkdir, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import type { DesiredPod } from '../../../machines/kubernetes.types.ts';
+import type { PodHost } from '../../../services/host/host.types.ts';
 import { mountTmpfs, unmount } from '../../../services/host/mounts.ts';
 import { createFactStore } from '../../../services/host/index.ts';
 import { container, pod } from '../../support/fixtures.ts';
@@ -8,6 +10,8 @@ import { isRoot, NEVER, rig } from './rig.ts';
 
 const REF = { uid: 'uid-1', name: 'web', namespace: 'default' };
 const mode = async (path: string) => (await stat(path)).mode & 0o7777;
+const mount = (host: Pick<PodHost, 'mountVolume'>, of: DesiredPod) =>
+  host.mountVolume(of, of.spec.volumes![0]!, [], NEVER);
 const there = async (path: string) =>
   access(path).then(
     () => true,
@@ -57,13 +61,13 @@ describe('volumes', () => {
   test('an emptyDir is writable for all, marked ready, and keeps its contents', async () => {
     const { host, paths } = await rig();
     const wanted = withVolume({ emptyDir: {} });
-    await host.mountVolumes(wanted, NEVER);
+    await mount(host, wanted);
     const path = join(paths.rootDir, 'pods/uid-1/volumes/kubernetes.io~empty-dir/data');
     expect(await mode(path)).toBe(0o777);
     expect(await there(join(paths.rootDir, 'pods/uid-1/plugins/kubernetes.io~empty-dir/data/ready'))).toBe(true);
     await writeFile(join(path, 'kept'), 'x');
     await chmod(path, 0o700);
-    await host.mountVolumes(wanted, NEVER);
+    await mount(host, wanted);
     expect(await mode(path)).toBe(0o700);
     await host.releasePod(REF, wanted, NEVER);
     expect(await there(path)).toBe(false);
@@ -71,7 +75,7 @@ describe('volumes', () => {
 
   (isRoot ? test : test.skip)('fsGroup owns an emptyDir, and its folders hand the group on', async () => {
     const { host, paths } = await rig();
-    await host.mountVolumes(withVolume({ emptyDir: {} }, { securityContext: { fsGroup: 4711 } }), NEVER);
+    await mount(host, withVolume({ emptyDir: {} }, { securityContext: { fsGroup: 4711 } }));
     const path = join(paths.rootDir, 'pods/uid-1/volumes/kubernetes.io~empty-dir/data');
     expect((await stat(path)).gid).toBe(4711);
     expect(await mode(path)).toBe(0o2777);
@@ -82,9 +86,9 @@ describe('volumes', () => {
     async () => {
       const { host, paths } = await rig();
       const wanted = withVolume({ emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } });
-      await host.mountVolumes(wanted, NEVER);
+      await mount(host, wanted);
       const path = join(paths.rootDir, 'pods/uid-1/volumes/kubernetes.io~empty-dir/data');
-      await host.mountVolumes(wanted, NEVER);
+      await mount(host, wanted);
       await expect(writeFile(join(path, 'big'), Buffer.alloc(2 << 20))).rejects.toMatchObject({ code: 'ENOSPC' });
       await expect(host.removePodData(REF, wanted, NEVER)).rejects.toMatchObject({ reason: 'StillMounted' });
       await host.releasePod(REF, wanted, NEVER);
@@ -95,11 +99,11 @@ describe('volumes', () => {
   test('B108 FileOrCreate makes an empty file of mode 0644 and no parents', async () => {
     const { host, folder } = await rig();
     const path = join(folder, 'f');
-    await host.mountVolumes(withVolume({ hostPath: { path, type: 'FileOrCreate' } }), NEVER);
+    await mount(host, withVolume({ hostPath: { path, type: 'FileOrCreate' } }));
     expect((await lstat(path)).isFile()).toBe(true);
     expect(await mode(path)).toBe(0o644);
     const orphan = withVolume({ hostPath: { path: join(folder, 'no/f'), type: 'FileOrCreate' } });
-    await expect(host.mountVolumes(orphan, NEVER)).rejects.toMatchObject({
+    await expect(mount(host, orphan)).rejects.toMatchObject({
       reason: 'FailedMount',
       message: expect.stringMatching(/^MountVolume.SetUp failed for volume "data" : .*ENOENT/),
     });
@@ -114,23 +118,17 @@ describe('volumes', () => {
   ])('a hostPath that is no %s is told in the kubelet’s words', async (type, words) => {
     const { host, folder } = await rig();
     const path = join(folder, 'absent');
-    await expect(host.mountVolumes(withVolume({ hostPath: { path, type } }), NEVER)).rejects.toMatchObject({
+    await expect(mount(host, withVolume({ hostPath: { path, type } }))).rejects.toMatchObject({
       message: `MountVolume.SetUp failed for volume "data" : hostPath type check failed: ${path} is not ${words}`,
     });
   });
 
   test('a hostPath that fits its type passes, and without a type nothing is checked', async () => {
     const { host, folder } = await rig();
-    await host.mountVolumes(withVolume({ hostPath: { path: '/dev/null', type: 'CharDevice' } }), NEVER);
-    await host.mountVolumes(withVolume({ hostPath: { path: join(folder, 'absent'), type: '' } }), NEVER);
-    await host.mountVolumes(withVolume({ hostPath: { path: join(folder, 'a/b'), type: 'DirectoryOrCreate' } }), NEVER);
+    await mount(host, withVolume({ hostPath: { path: '/dev/null', type: 'CharDevice' } }));
+    await mount(host, withVolume({ hostPath: { path: join(folder, 'absent'), type: '' } }));
+    await mount(host, withVolume({ hostPath: { path: join(folder, 'a/b'), type: 'DirectoryOrCreate' } }));
     expect((await stat(join(folder, 'a/b'))).isDirectory()).toBe(true);
-  });
-
-  test('a volume that no container uses is not looked at', async () => {
-    const { host } = await rig();
-    const unused = pod({ spec: { volumes: [{ name: 'data', hostPath: { path: '/absent', type: 'File' } }] } });
-    await expect(host.mountVolumes(unused, NEVER)).resolves.toBeUndefined();
   });
 
   test('a container binds its volumes in order, then a termination message file of its attempt', async () => {

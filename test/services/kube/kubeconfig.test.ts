@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
-import { inClusterConfig } from '../../../services/kube/in-cluster.ts';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadKubeconfig, parseKubeconfig } from '../../../services/kube/kubeconfig.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
@@ -168,12 +167,29 @@ describe('a kubeconfig that cannot be used is refused by file, field and what wo
   });
 });
 
-test('in a pod the service account is used', () => {
+describe('an empty file', () => {
   const env = { KUBERNETES_SERVICE_HOST: 'fd00::1', KUBERNETES_SERVICE_PORT: '443' };
-  expect(inClusterConfig(env, '/sa')).toMatchObject({
-    server: 'https://[fd00::1]:443',
-    certificateAuthority: { file: '/sa/ca.crt' },
-    token: { file: '/sa/token' },
+  const empty = join(folder, 'empty');
+  beforeAll(() => {
+    writeFileSync(empty, '\n');
+    writeFileSync(join(folder, 'token'), 't');
   });
-  expect(() => inClusterConfig({ ...env, KUBERNETES_SERVICE_HOST: '' })).toThrow(/not in a cluster/);
+
+  test('means the cluster in which the agent runs as a pod, by its service account', async () => {
+    expect(await loadKubeconfig(empty, env, folder)).toMatchObject({
+      server: 'https://[fd00::1]:443',
+      certificateAuthority: { file: join(folder, 'ca.crt') },
+      token: { file: join(folder, 'token') },
+    });
+  });
+
+  test.each([
+    ['without the address of an API server', { ...env, KUBERNETES_SERVICE_HOST: '' }, folder],
+    ['without a service account', env, join(folder, 'absent')],
+  ])('%s is no kubeconfig', async (_what, variables, serviceAccount) => {
+    await expect(loadKubeconfig(empty, variables, serviceAccount)).rejects.toMatchObject({
+      reason: 'InvalidKubeconfig',
+      message: `${empty}: current-context is not set: accepted is the name of one of contexts`,
+    });
+  });
 });

@@ -39,14 +39,14 @@ afterAll(async () => {
   rmSync(directory, { recursive: true });
 });
 
-async function connect(nodeName: string): Promise<Kube> {
-  const kube = connectKube(await loadKubeconfig(await server.node(nodeName)), OPTIONS);
+async function connect(nodeName: string, heartbeatMs?: number): Promise<Kube> {
+  const kube = connectKube(await loadKubeconfig(await server.node(nodeName)), { ...OPTIONS, heartbeatMs });
   stops.push(() => kube.close());
   return kube;
 }
 
-async function startNode(nodeName: string, over: Partial<NodeSettings> = {}) {
-  const slots = nodeSlots(await connect(nodeName));
+async function startNode(nodeName: string, over: Partial<NodeSettings> = {}, heartbeatMs?: number) {
+  const slots = nodeSlots(await connect(nodeName, heartbeatMs));
   const readNodeFacts: NodeSlots['readNodeFacts'] = fromPromise(() => Promise.resolve(nodeFacts()));
   const { createNode, getNode, patchNode, patchNodeStatus, getLease, createLease, updateLease } = slots;
   const machine = nodeMachine.provide({
@@ -151,6 +151,25 @@ describe('a node in the API', () => {
       return uid !== undefined && uid !== old?.uid && lease?.metadata?.ownerReferences?.[0]?.uid === uid;
     });
     expect(parent.ofType('node.absent').length).toBeGreaterThan(0);
+  });
+
+  test('whose heartbeats are not answered sends the next ones', async () => {
+    const { actor } = await startNode('n-hung', {}, 200);
+    await until('the lease is there', async () => (await there(getLease('n-hung'))) !== undefined);
+    const renewed = async () => (await getLease('n-hung')).spec?.renewTime;
+    const before = await renewed();
+    const HANGS = 600_000;
+    server.faults.add({ verbs: ['update'], resources: ['leases'], times: 1, delayMs: HANGS });
+    server.faults.add({
+      verbs: ['get'],
+      resources: ['nodes'],
+      username: 'system:node:n-hung',
+      times: 1,
+      delayMs: HANGS,
+    });
+    actor.send(healthy);
+    await until('it is ready', async () => (await statusOf('n-hung')) === 'True');
+    await until('the lease is renewed', async () => (await renewed()) !== before);
   });
 
   test('B158 that another agent left ready stays ready while a new one starts', async () => {

@@ -47,14 +47,16 @@ export interface Listed {
 
 /**
  * The API without HTTP: verbs over a store with the semantics of k8s.io/apiserver's generic registry. `now` is the
- * server's clock, ms. What it answers belongs to the store and must not be written to.
+ * server's clock, ms; `newUid` makes the UIDs. What it answers belongs to the store and must not be written to.
  */
 export class Api {
   readonly store = new Store();
   readonly now: () => number;
+  readonly #newUid: () => string;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, newUid: () => string = randomUUID) {
     this.now = now;
+    this.#newUid = newUid;
   }
 
   static key({ resource, namespace, name }: Omit<Target, 'subresource'>): string {
@@ -120,7 +122,7 @@ export class Api {
     if (metadata.resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created');
     for (const owned of ['deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'] as const)
       delete metadata[owned];
-    metadata.uid = randomUUID();
+    metadata.uid = this.#newUid();
     metadata.creationTimestamp = time(this.now());
     prepareCreate(resource, object, { now: this.now(), user: call.user, store: this.store });
     const key = keyOf(resource, object);

@@ -38,7 +38,7 @@ export function hangUp(message: IncomingMessage & { stream?: ServerHttp2Stream }
 /** What faults do before the request is looked at. Throws the status that they answer with. */
 export async function before(faults: readonly Fault[], message: IncomingMessage): Promise<'dropped' | undefined> {
   for (const { delayMs, status, drop } of faults) {
-    if (delayMs) await sleep(delayMs);
+    if (delayMs) await sleep(delayMs, undefined, { ref: false });
     if (drop === 'before') {
       hangUp(message);
       return 'dropped';

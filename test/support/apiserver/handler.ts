@@ -18,20 +18,26 @@ import type { Authenticate } from './reviews.ts';
 
 import type { Route } from './route.ts';
 import { bind, createSubresource } from './subresources.ts';
-import type { Parts } from './subresources.ts';
+import type { ApiParts } from './subresources.ts';
 import { table } from './table.ts';
 import type { User } from './users.ts';
 
-/** A request as the verbs see it. */
-export interface Request extends Route {
-  message: IncomingMessage;
-  response: ServerResponse;
+/** What the verbs read of a request: the simulated world asks without HTTP. */
+export interface Question extends Route {
+  message: Pick<IncomingMessage, 'headers'>;
+  response: Pick<ServerResponse, 'setHeader'>;
   user: User;
   body: Buffer;
 }
 
+/** A request as it came over HTTP. */
+export interface Request extends Question {
+  message: IncomingMessage;
+  response: ServerResponse;
+}
+
 /** Answers what is no resource: health, version, discovery, OpenAPI. */
-export function answerPath(path: string, user: User, parts: Parts): Dict | string {
+export function answerPath(path: string, user: User, parts: ApiParts): Dict | string {
   const attributes = {
     verb: 'get',
     group: '',
@@ -69,7 +75,7 @@ function lookUp(path: string): Dict | string | undefined {
 }
 
 /** Throws 403 when the user may not. */
-export function authorize({ target, verb, user, query }: Route & { user: User }, { api }: Parts): void {
+export function authorize({ target, verb, user, query }: Route & { user: User }, { api }: ApiParts): void {
   const { resource, namespace, name, subresource } = target;
   const asked: Attributes = {
     verb,
@@ -93,7 +99,11 @@ export const listOptions = (query: URLSearchParams): ListOptions => ({
 });
 
 /** Answers a verb on a resource; watches are answered by watch-response.ts. */
-export function answerVerb(request: Request, parts: Parts, authenticate: Authenticate): { code: number; body: Dict } {
+export function answerVerb(
+  request: Question,
+  parts: ApiParts,
+  authenticate: Authenticate,
+): { code: number; body: Dict } {
   const { target, verb, query, user } = request;
   const { api } = parts;
   const call: Call = {
@@ -155,8 +165,8 @@ export function answerVerb(request: Request, parts: Parts, authenticate: Authent
 }
 
 function create(
-  request: Request,
-  parts: Parts,
+  request: Question,
+  parts: ApiParts,
   call: Call,
   authenticate: Authenticate,
   warned: (code: number, object: KubeObject) => { code: number; body: Dict },
@@ -172,7 +182,7 @@ function create(
   return warned(201, parts.api.create(target, body, call));
 }
 
-function list(request: Request, { api }: Parts): Dict {
+function list(request: Question, { api }: ApiParts): Dict {
   const { items, resourceVersion, continueAt, remaining } = api.list(request.target, listOptions(request.query));
   const metadata = { resourceVersion, ...(continueAt && { continue: continueAt, remainingItemCount: remaining }) };
   return shown(request, items, metadata, api.now()) ?? listBody(request.target, items, metadata);
@@ -184,7 +194,7 @@ function listBody({ resource }: Target, items: readonly KubeObject[], metadata: 
 
 /** The objects as a Table, where the client asks for one. */
 export function shown(
-  request: Request,
+  request: Question,
   items: readonly KubeObject[],
   metadata: Dict,
   now: number,
@@ -212,7 +222,7 @@ function deleted({ resource, name }: Target, { metadata }: KubeObject): Dict {
   };
 }
 
-function bodyOf({ body, message }: Request): Dict {
+function bodyOf({ body, message }: Question): Dict {
   const type = message.headers['content-type'] ?? 'application/json';
   if (type.includes('vnd.kubernetes.protobuf')) return decodeProtobuf(body);
   let parsed: unknown;
@@ -226,7 +236,7 @@ function bodyOf({ body, message }: Request): Dict {
 }
 
 /** DeleteOptions of the body, or of the query. */
-function deleteOptions(request: Request): DeleteOptions {
+function deleteOptions(request: Question): DeleteOptions {
   const grace = request.query.get('gracePeriodSeconds');
   const options: DeleteOptions = request.body.length ? bodyOf(request) : {};
   return grace === null ? options : { ...options, gracePeriodSeconds: Number(grace) };

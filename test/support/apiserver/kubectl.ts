@@ -19,19 +19,25 @@ export interface Ran {
 }
 
 /** Longest run of one kubectl command, ms. */
-const PATIENCE_MS = 25_000;
+const PATIENCE_MS = 90_000;
 
-/** The real kubectl with a kubeconfig; its cache lies beside that file. `run` answers stdout and throws what kubectl said. */
+/**
+ * The real kubectl with a kubeconfig, in its namespace unless a command names another; its cache lies beside that file.
+ * `run` answers stdout and throws what kubectl said.
+ */
 export class Kubectl {
   readonly kubeconfig: string;
+  readonly namespace: string;
 
-  constructor(kubeconfig: string) {
+  constructor(kubeconfig: string, namespace = 'default') {
     this.kubeconfig = kubeconfig;
+    this.namespace = namespace;
   }
 
   /** Runs a command, however it ends. `input` is its standard input. */
   try(args: readonly string[], input = ''): Promise<Ran> {
-    const common = ['--kubeconfig', this.kubeconfig, '--cache-dir', join(dirname(this.kubeconfig), 'cache')];
+    const cache = join(dirname(this.kubeconfig), 'cache');
+    const common = ['--kubeconfig', this.kubeconfig, '--cache-dir', cache, '--namespace', this.namespace];
     return new Promise((resolve) => {
       const child = execFile('kubectl', [...common, ...args], { timeout: PATIENCE_MS }, (error, stdout, stderr) => {
         resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr });

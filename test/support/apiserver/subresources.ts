@@ -10,16 +10,20 @@ import { ISSUER } from './tokens.ts';
 import type { Tokens } from './tokens.ts';
 import { nodeNameOf } from './users.ts';
 
-export interface Parts {
+/** What answers need. */
+export interface ApiParts {
   api: Api;
   tokens: Tokens;
+}
+
+export interface Parts extends ApiParts {
   authority: Authority;
 }
 
 const success = { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 } as const;
 
 /** POST to a subresource; the body of the 201 answer. */
-export function createSubresource(parts: Parts, target: Target, body: Dict, call: Call): Dict {
+export function createSubresource(parts: ApiParts, target: Target, body: Dict, call: Call): Dict {
   switch (target.subresource) {
     case 'binding':
       return bind(parts.api, target, body);
@@ -60,7 +64,7 @@ function evict(api: Api, target: Target, body: Dict, call: Call): Dict {
 const MIN_TOKEN_SECONDS = 600;
 
 /** Source: registry/core/serviceaccount/storage/token.go:Create; NodeRestriction, admitServiceAccount. */
-function requestToken({ api, tokens }: Parts, target: Target, body: Dict, call: Call): Dict {
+function requestToken({ api, tokens }: ApiParts, target: Target, body: Dict, call: Call): Dict {
   const request = decode('AuthenticationV1TokenRequest', body);
   const account = api.get({ ...target, subresource: '' });
   const seconds = Number(at(request, 'spec.expirationSeconds') ?? 3600);

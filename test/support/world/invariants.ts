@@ -57,6 +57,10 @@ export class Invariants {
     this.#unwantedAt.set(uid, this.#runtime.clock.elapsed);
   }
 
+  isUnwanted(uid: string): boolean {
+    return this.#unwantedAt.has(uid);
+  }
+
   /** A status that the agent reported. */
   status(uid: string, phase: string | undefined): void {
     if (this.#finished.has(uid)) this.#breach(`status of ${uid} was written after its end`);

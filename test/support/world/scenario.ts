@@ -22,7 +22,21 @@ export async function runScenario(
 ): Promise<Verdict> {
   const world = new World(seed, charts);
   if (trace) world.trace = trace;
-  const { random, runtime, clock } = world;
+  prepare(world);
+  for (let i = 0; i < world.random.between(1, 4); i++) world.put(originOf(i), manifest(world.random, i));
+  world.start();
+
+  while (world.clock.elapsed < BUSY_MS) {
+    await world.clock.advance(world.random.pick([3, 50, 500, 5_000, 30_000]));
+    act(world, ACTS);
+  }
+  await settle(world, unsettled);
+  return verdict(world, unsettled(world));
+}
+
+/** How often what misbehaves in this life. */
+export function prepare(world: World): void {
+  const { random, runtime } = world;
   world.stream = random.chance(0.7);
   for (const image of ['present:1', 'present:2']) runtime.images.add(image);
   if (random.chance(0.3)) runtime.absentImages.add('absent:1');
@@ -35,28 +49,24 @@ export async function runScenario(
     eventDoubled: random.pick([0, 0.2]),
   };
   world.hostFails = random.pick([0, 0, 0.05]);
-  for (let i = 0; i < random.between(1, 4); i++) world.put(originOf(i), manifest(random, i));
-  world.start();
+}
 
-  while (clock.elapsed < BUSY_MS) {
-    await clock.advance(random.pick([3, 50, 500, 5_000, 30_000]));
-    act(world);
-  }
-  await settle(world);
+/** The life is over: what was wrong with it. */
+export function verdict(world: World, left: string[]): Verdict {
   const problems = [
     ...world.invariants.breaches,
     ...world.crashes.map((error) => `crash: ${JSON.stringify(error)} ${String((error as { error?: unknown }).error)}`),
-    ...unsettled(world),
+    ...left,
   ];
   world.kill();
-  return { seed, problems, calls: runtime.ledger.length };
+  return { seed: world.seed, problems, calls: world.runtime.ledger.length };
 }
 
 /** Nothing disturbs any more. Settled twice, an audit apart, is settled. */
-async function settle(world: World): Promise<void> {
+export async function settle(world: World, unsettled: (world: World) => string[]): Promise<void> {
   const { runtime, clock } = world;
   runtime.faults = { ...NO_FAULTS };
-  runtime.onCall = undefined;
+  world.undisturbed();
   runtime.up = true;
   runtime.networkReady = true;
   runtime.absentImages.clear();
@@ -68,10 +78,12 @@ async function settle(world: World): Promise<void> {
     await clock.advance(AUDIT_MS);
 }
 
-const originOf = (index: number) => `/manifests/${index}.yaml`;
+export const originOf = (index: number) => `/manifests/${index}.yaml`;
+
+type Acts = Record<string, (world: World, origin: string) => void>;
 
 /** What can happen in a life, each as often as the others. */
-const ACTS: Record<string, (world: World, origin: string) => void> = {
+export const ACTS: Acts = {
   put: putAny,
   putAgain: putAny,
   changeImage(world, origin) {
@@ -117,12 +129,13 @@ const ACTS: Record<string, (world: World, origin: string) => void> = {
   clockJumps: ({ clock, random }) => void (clock.skewMs += random.pick([-3_600_000, -1_000, 1_000, 60_000])),
 };
 
-function act(world: World): void {
+/** Something of it happens. */
+export function act(world: World, acts: Acts): void {
   const { random } = world;
   const origin = originOf(random.between(0, 4));
-  const what = random.pick(Object.keys(ACTS));
+  const what = random.pick(Object.keys(acts));
   world.trace?.(`${world.clock.elapsed} act ${what} ${origin}`);
-  ACTS[what]?.(world, origin);
+  acts[what]?.(world, origin);
 }
 
 function start(world: World): void {
@@ -133,12 +146,12 @@ function putAny(world: World, origin: string): void {
   world.put(origin, manifest(world.random, world.random.between(0, 4)));
 }
 
-interface Manifest {
+export interface Manifest {
   metadata: { name: string; uid?: string };
   spec: Omit<PodSpec, 'containers'> & { containers: [Container, ...Container[]] };
 }
 
-function manifest(random: Random, index: number): Manifest {
+export function manifest(random: Random, index: number): Manifest {
   const program = () => [
     ...random.pick([['run'], ['run'], ['exit', '0', '3000'], ['exit', '1', '2000'], ['exit', '1', '100']]),
     ...(random.chance(0.2) ? ['ignoreTerm'] : []),
@@ -179,12 +192,13 @@ function manifest(random: Random, index: number): Manifest {
   return pod;
 }
 
-/** What should be true once nothing disturbs any more: the node and the manifests agree. */
-function unsettled(world: World): string[] {
+/** What should be true once nothing disturbs any more: the node and what is wanted of it agree. */
+export function unsettled(world: World): string[] {
   const problems: string[] = [];
   const { runtime } = world;
   const entries = world.agent?.getSnapshot().context.entries ?? {};
-  const wanted = new Map(firstOfEachName(world.desired()).map((pod) => [pod.metadata.uid, pod]));
+  const there = new Set([...runtime.sandboxes.values()].map(({ podUid }) => podUid));
+  const wanted = new Map(oneOfEachName(world.wanted(), there).map((pod) => [pod.metadata.uid, pod]));
   for (const uid of new Set([
     ...[...runtime.sandboxes.values(), ...runtime.containers.values()].map((o) => o.podUid),
     ...world.disk,
@@ -193,7 +207,7 @@ function unsettled(world: World): string[] {
   ]))
     if (!wanted.has(uid)) problems.push(`pod ${uid} was removed and something of it is left`);
   for (const [uid, pod] of wanted) {
-    const status = entries[uid]?.status;
+    const status = world.cluster?.isOfApi(uid) ? pod.status : entries[uid]?.status;
     const phase = status?.phase;
     const own = [...runtime.containers.values()].filter((c) => c.podUid === uid);
     const where = () => JSON.stringify(world.agent?.getSnapshot().context.pods[uid]?.getSnapshot().value);
@@ -225,8 +239,14 @@ function unsettled(world: World): string[] {
   return problems;
 }
 
-/** A second pod of the same name in one source is refused; the first by origin runs. */
-function firstOfEachName(pods: DesiredPod[]): DesiredPod[] {
+/**
+ * A second pod of the same name in one source is refused. Which came first depends on when the agent read, so the one that
+ * is there counts; where none is, the first by its origin.
+ */
+export function oneOfEachName(pods: DesiredPod[], there: ReadonlySet<string>): DesiredPod[] {
   const names = new Set<string>();
-  return pods.filter(({ metadata }) => !names.has(metadata.name) && names.add(metadata.name));
+  const isThere = ({ metadata }: DesiredPod) => there.has(metadata.uid);
+  return [...pods.filter(isThere), ...pods.filter((pod) => !isThere(pod))].filter(
+    ({ metadata }) => !names.has(metadata.name) && names.add(metadata.name),
+  );
 }

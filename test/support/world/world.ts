@@ -10,6 +10,7 @@ import { imagePullMachine } from '../../../machines/pod/image-pull.machine.ts';
 import type { ImagePullSlots } from '../../../machines/pod/image-pull.types.ts';
 import { podMachine } from '../../../machines/pod/pod.machine.ts';
 import type { PodSlots } from '../../../machines/pod/pod.types.ts';
+import { volumeMachine } from '../../../machines/pod/volume.machine.ts';
 import { housekeepingMachine } from '../../../machines/syncloop/housekeeping.machine.ts';
 import { inspectionMachine } from '../../../machines/syncloop/inspection.machine.ts';
 import { plegMachine } from '../../../machines/syncloop/pleg.machine.ts';
@@ -27,11 +28,13 @@ import { nodeView } from '../fixtures.ts';
 import { VirtualClock } from './clock.ts';
 import { Invariants } from './invariants.ts';
 import { Random } from './random.ts';
+import { CLUSTER_CHARTS, SimCluster } from './cluster.ts';
+import type { ClusterCharts } from './cluster.ts';
 import { AUDIT_MS, SimRuntime, type CallOptions } from './runtime.ts';
 
 export const NODE = 'node-1';
 
-export interface Charts {
+export interface Charts extends ClusterCharts {
   pod: typeof podMachine;
   container: typeof containerMachine;
 }
@@ -48,6 +51,7 @@ interface Life {
  */
 export class World {
   readonly clock = new VirtualClock();
+  readonly seed: number;
   readonly random: Random;
   readonly runtime: SimRuntime;
   readonly invariants: Invariants;
@@ -82,10 +86,15 @@ export class World {
 
   readonly #charts: Charts;
 
+  /** The API server and what is kept of it; undefined: the agent has manifests alone. */
+  readonly cluster: SimCluster | undefined;
+
   /** `charts` replaces charts of the agent, so that a wrong agent can be shown to be caught. */
-  constructor(seed: number, charts: Partial<Charts> = {}) {
-    this.#charts = { pod: podMachine, container: containerMachine, ...charts };
+  constructor(seed: number, charts: Partial<Charts> = {}, options: { cluster?: boolean } = {}) {
+    this.#charts = { pod: podMachine, container: containerMachine, ...CLUSTER_CHARTS, ...charts };
+    this.seed = seed;
     this.random = new Random(seed);
+    if (options.cluster) this.cluster = new SimCluster(this, NODE);
     this.runtime = new SimRuntime(this.clock, this.random);
     this.invariants = new Invariants(this.runtime, this.specs);
     const judge = this.runtime.onLedger;
@@ -155,12 +164,18 @@ export class World {
     return decodeManifest(this.#goodText(origin) ?? '', origin, { nodeName: NODE, source: 'file' }).pods;
   }
 
+  /** Pods that the folder and the API ask for now: bound to the node, not being deleted, no mirror pods. */
+  wanted(): DesiredPod[] {
+    return [...this.desired(), ...(this.cluster?.bound() ?? [])];
+  }
+
   start(inspect?: (event: InspectionEvent) => void): void {
     const aheadBy = this.clock.now() - this.clock.elapsed;
     // A clock that was set back since gives what is left of a kept deadline anew, up to the whole grace.
     const kept = [...this.stops.values()].filter((stop) => stop.aheadBy <= aheadBy);
     this.invariants.agentStarted(new Set(kept.map(({ id }) => id)));
     const life: Life = { dead: false, now: agentClock(this.clock.now, () => this.clock.elapsed) };
+    this.cluster?.agentStarted();
     const agent = createActor(this.#machine(life), {
       clock: this.clock,
       input: {
@@ -169,7 +184,10 @@ export class World {
         node: nodeView({ name: NODE }),
         ended: Object.fromEntries(this.facts),
         stops: this.#keptStops(),
-        sources: [{ source: 'file', location: '/manifests', periodMs: 20_000 }],
+        sources: [
+          { source: 'file', location: '/manifests', periodMs: 20_000 },
+          ...(this.cluster ? [{ source: 'api' as const }] : []),
+        ],
         settings: {
           pod: {
             backoffInitialMs: 10_000,
@@ -184,6 +202,7 @@ export class World {
           housekeepingPeriodMs: 2_000,
           pauseInitialMs: 100,
           pauseMaxMs: 5_000,
+          ...(this.cluster && { cluster: this.cluster.settings }),
         },
       },
       inspect: (event) => {
@@ -198,7 +217,10 @@ export class World {
       },
     });
     agent.subscribe({ error: (error) => this.crashes.push(error) });
-    agent.on('event.happened', ({ event }) => this.events.push(event));
+    agent.on('event.happened', ({ event }) => {
+      this.events.push(event);
+      this.cluster?.happened(event);
+    });
     this.agent = agent;
     this.#lives.set(agent, life);
     agent.start();
@@ -217,14 +239,24 @@ export class World {
   /** kill -9 with the `calls`-th call from now in flight; started again `afterMs` later. */
   killAtCall(calls: number, afterMs: number): void {
     let left = calls;
-    this.runtime.onCall = () => {
+    this.#listen(() => {
       if (--left > 0) return;
-      this.runtime.onCall = undefined;
+      this.undisturbed();
       this.clock.setTimeout(() => {
         this.kill();
         this.clock.setTimeout(() => this.agent ?? this.start(), afterMs);
       }, 0);
-    };
+    });
+  }
+
+  /** No call ends the agent any more. */
+  undisturbed(): void {
+    this.#listen(undefined);
+  }
+
+  #listen(onCall: (() => void) | undefined): void {
+    this.runtime.onCall = onCall;
+    if (this.cluster) this.cluster.server.onCall = onCall;
   }
 
   readonly #lives = new WeakMap<object, Life>();
@@ -366,7 +398,6 @@ export class World {
           highestLogAttempt: Object.fromEntries(names.map((n) => [n, this.logs.get(`${pod.metadata.uid}/${n}`) ?? -1])),
         };
       }),
-      mountVolumes: fromPromise(({ input }) => host('mount', () => this.mounts.add(input.pod.metadata.uid))),
       runSandbox: fromPromise(({ input }) =>
         call('RunPodSandbox', () => ({ ...runtime.runSandbox(input.pod, input.attempt), at: life.now() })),
       ),
@@ -440,9 +471,19 @@ export class World {
       actors: {
         openRuntime: fromPromise(() => call('Version', () => ({ runtimeName: 'sim' }))),
         settleEffects: fromPromise(() => Promise.resolve()),
+        ...(this.cluster && { cluster: this.cluster.actor(life, this.#charts) }),
         pod: this.#charts.pod.provide({
           actors: {
             ...podSlots,
+            followObjects: fromCallback(() => undefined),
+            volume: volumeMachine.provide({
+              actors: {
+                mountVolume: fromPromise(async ({ input }) => {
+                  await host('mount', () => this.mounts.add(input.pod.metadata.uid));
+                  return {};
+                }),
+              },
+            }),
             container: this.#charts.container.provide({
               actors: { ...containerSlots, imagePull: imagePullMachine.provide({ actors: imagePullSlots }) },
             }),

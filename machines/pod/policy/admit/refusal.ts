@@ -8,17 +8,13 @@ export function refusedStatus({ reason, message }: Rejection): Rejection {
 }
 
 /**
- * Reason and message of a pod that has to go for a critical one, in its event and its status; its phase is Failed, and its
- * grace is its own (preemption/preemption.go:evictPodsToFreeRequests).
+ * Reason and message of a pod that has to go for a critical one, in its event and its status, and what its condition
+ * DisruptionTarget says; its phase is Failed, and its grace is its own (preemption/preemption.go:evictPodsToFreeRequests).
  */
-export const PREEMPTED = { reason: 'Preempting', message: 'Preempted in order to admit critical pod' } as const;
-
-/** The condition DisruptionTarget of such a pod (facts/pod-conditions.tsv). */
-export const PREEMPTED_CONDITION = {
-  type: 'DisruptionTarget',
-  status: 'True',
-  reason: 'TerminationByKubelet',
-  message: 'Pod was preempted by Kubelet to accommodate a critical pod.',
+export const PREEMPTED = {
+  reason: 'Preempting',
+  message: 'Preempted in order to admit critical pod',
+  disruption: 'Pod was preempted by Kubelet to accommodate a critical pod.',
 } as const;
 
 const FIRST_WAIT_MS = 10_000;

@@ -8,7 +8,7 @@ import {
 import { createContainer } from './create-container.ts';
 import { execSync } from './exec-sync.ts';
 import { imageFsInfo, imageStatus, listImages, pullImage, removeImage } from './images.ts';
-import { runtimeConfig, runtimeStatus, version } from './runtime-views.ts';
+import { runtimeConfig, runtimeStatus, updateRuntimeConfig, version } from './runtime-views.ts';
 import { removePodSandbox, runPodSandbox, stopPodSandbox } from './sandbox-lifecycle.ts';
 import { listPodSandbox, podSandboxStatus } from './sandbox-views.ts';
 import { startContainer } from './start-container.ts';
@@ -41,5 +41,6 @@ export const verbs: { readonly [Name in MethodName]?: Verb<Name> } = {
   StopContainer: stopContainer,
   StopPodSandbox: stopPodSandbox,
   UpdateContainerResources: updateContainerResources,
+  UpdateRuntimeConfig: updateRuntimeConfig,
   Version: version,
 };

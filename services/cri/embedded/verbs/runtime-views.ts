@@ -25,5 +25,8 @@ export const runtimeStatus: Verb<'Status'> = (runtime, request) => ({
   features: { supplementalGroupsPolicy: false, userNamespacesHostNetwork: false, mountOptions: false },
 });
 
+/** Pods of this runtime are on the host's network: their addresses are nobody's to give. */
+export const updateRuntimeConfig: Verb<'UpdateRuntimeConfig'> = () => ({});
+
 /** The driver is named because the protocol asks for one: no cgroup is made here. */
 export const runtimeConfig: Verb<'RuntimeConfig'> = () => ({ linux: { cgroupDriver: CgroupDriver.CGROUPFS } });

@@ -3,12 +3,7 @@ import type { DesiredPod, PodSpec } from '../../../../machines/kubernetes.types.
 import type { AdmissionView } from '../../../../machines/pod/policy/admit/admission.types.ts';
 import { admitAll, wasAdmitted } from '../../../../machines/pod/policy/admit/admit-all.ts';
 import { admit } from '../../../../machines/pod/policy/admit/admit.ts';
-import {
-  judgedAgainAfter,
-  PREEMPTED,
-  PREEMPTED_CONDITION,
-  refusedStatus,
-} from '../../../../machines/pod/policy/admit/refusal.ts';
+import { judgedAgainAfter, PREEMPTED, refusedStatus } from '../../../../machines/pod/policy/admit/refusal.ts';
 import { container, instance, observed, sandbox } from '../fixtures.ts';
 import { asker, asking, node, staticAsker } from './fixtures.ts';
 
@@ -167,11 +162,9 @@ describe('a pod that was refused', () => {
 
 /** facts/pod-conditions.tsv and facts/events.tsv. */
 test('a pod that was preempted is told so in its event, its status and a condition', () => {
-  expect(PREEMPTED).toEqual({ reason: 'Preempting', message: 'Preempted in order to admit critical pod' });
-  expect(PREEMPTED_CONDITION).toEqual({
-    type: 'DisruptionTarget',
-    status: 'True',
-    reason: 'TerminationByKubelet',
-    message: 'Pod was preempted by Kubelet to accommodate a critical pod.',
+  expect(PREEMPTED).toEqual({
+    reason: 'Preempting',
+    message: 'Preempted in order to admit critical pod',
+    disruption: 'Pod was preempted by Kubelet to accommodate a critical pod.',
   });
 });

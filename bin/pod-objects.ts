@@ -1,0 +1,53 @@
+import type { Logger } from 'pino';
+import type { NodeView } from '../machines/pod/policy/admit/admission.types.ts';
+import type { HostPaths, PodHost } from '../services/host/host.types.ts';
+import { createFactStore, createSecretStore } from '../services/host/index.ts';
+import type { Kube } from '../services/kube/client.ts';
+import { environmentReader } from '../services/kube/environment.ts';
+import { keptByPod } from '../services/kube/kept-by-pod.ts';
+import { configObjects } from '../services/kube/objects/index.ts';
+import { keptObjects } from '../services/kube/objects/kept-objects.ts';
+import { serviceAccountTokens } from '../services/kube/tokens.ts';
+import { followObjects, volumeSlots } from '../services/kube/volume-slots.ts';
+import type { LoadedConfig } from './config/load-config.ts';
+import { changeDetection } from './settings.ts';
+
+interface Node {
+  paths: HostPaths;
+  host: PodHost;
+  view: NodeView;
+  log: Logger;
+}
+
+/** What pods get of the API's objects, what is kept of them, and the API server's side of the agent. */
+export async function podObjects({ config }: LoadedConfig, kube: Kube | undefined, { paths, host, view, log }: Node) {
+  const logger = log;
+  const secrets = async <T>(folder: 'objects' | 'tokens') => keptByPod<T>(await createSecretStore(paths, log, folder));
+  const { allocatable } = view;
+  const objects =
+    kube &&
+    configObjects({
+      kube,
+      strategy: changeDetection(config),
+      kept: keptObjects({
+        ConfigMap: keptByPod(createFactStore(paths, log, 'config-maps')),
+        Secret: await secrets('objects'),
+      }),
+      random: Math.random,
+      logger,
+    });
+  const env = { now: Date.now, elapsed: () => performance.now(), random: Math.random };
+  const tokens = kube && serviceAccountTokens({ kube, kept: await secrets('tokens'), env, logger });
+  const keptPods = createFactStore(paths, log, 'pods');
+  const sweepKept = async (keep: ReadonlySet<string>) => {
+    await objects?.sweep(keep);
+    await tokens?.sweep(keep);
+  };
+  return {
+    environment: environmentReader({ allocatable, objects }),
+    volumes: { ...volumeSlots({ host, allocatable, objects, tokens }), followObjects: followObjects(objects) },
+    keptManifests: createFactStore(paths, log, 'manifests'),
+    sweepKept,
+    cluster: kube && { kube, keptPods, random: Math.random },
+  };
+}

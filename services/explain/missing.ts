@@ -1,0 +1,107 @@
+import type { PodEntry } from '../../machines/syncloop/syncloop.types.ts';
+import { judgedAgainAfter } from '../../machines/pod/policy/admit/refusal.ts';
+import { allNext, placeOf, waitsOf } from './actor.ts';
+import { agentCauses, writerCause } from './agent-causes.ts';
+import type { Explanation, Scene, Target } from './explain.types.ts';
+import { stepsOf, whoIs } from './pod.ts';
+import { about, agentOf, type SeenAgent } from './scene.ts';
+import { clause, closeNames, listed, sentence, span } from './words.ts';
+
+/** A pod that has no actor: refused, not begun, gone, broken at its source, or never there. */
+export function explainMissing(scene: Scene, target: Extract<Target, { kind: 'pod' | 'container' }>): Explanation {
+  const { namespace, name } = target;
+  const full = `${namespace}/${name}`;
+  const agent = agentOf(scene);
+  const writers = about(scene, 'podWriter', namespace, name);
+  const steps = stepsOf(scene, `pod ${full}`);
+  const told = agent && reasonOf(scene, agent.seen, namespace, name);
+  const asked = target.kind === 'pod' ? full : `${full}/${target.container}`;
+  const held = agentCauses(scene, true)[0];
+  const broken = agent ? brokenOf(agent.seen) : [];
+  const similar = told ? [] : closeNames(full, namesOf(agent?.seen));
+  const unknown = [
+    `the agent has no pod ${full}`,
+    ...(held ? [held.text] : []),
+    ...(similar.length > 0 ? [`there ${similar.length > 1 ? 'are' : 'is'} ${listed(similar)}`] : []),
+    ...(broken.length > 0 ? [`a manifest that cannot be read may be the one: ${broken.join('; ')}`] : []),
+  ].join('; ');
+  const gone = steps.length > 0 && !told ? `${full} is gone from this node` : undefined;
+  const written = writerCause(scene, { namespace, name })[0];
+  const writing = writers[0] && placeOf(scene, writers[0], whoIs(scene, writers[0]));
+  const left = written?.text ?? (writing && clause(writing.meaning));
+  return {
+    ...{ kind: target.kind, name: asked, found: told?.found ?? false, similar, steps },
+    headline: sentence(told?.text ?? (gone ? `${gone}${left ? `; ${left}` : ''}` : unknown)),
+    places: writers.map((writer) => placeOf(scene, writer, whoIs(scene, writer))),
+    waitsFor: [
+      ...(told ? [{ who: `pod ${full}`, for: 'reason' as const, what: told.what, text: sentence(told.text) }] : []),
+      ...writers.flatMap((writer) => waitsOf(scene, writer, whoIs(scene, writer))),
+    ],
+    next: allNext(scene, writers, (writer) => whoIs(scene, writer)),
+    whyNot: told ? [] : [sentence(`${full} does not run, because no source of pods has it in a form that can be used`)],
+  };
+}
+
+interface Told {
+  found: boolean;
+  what: string;
+  text: string;
+}
+
+/** What is known of a pod that has no actor. */
+function reasonOf(scene: Scene, seen: SeenAgent, namespace: string, name: string): Told | undefined {
+  const full = `${namespace}/${name}`;
+  const isIt = (pod: { namespace: string; name: string }) => pod.namespace === namespace && pod.name === name;
+  const entry = Object.values(seen.entries).find(isIt);
+  if (entry?.refused) return { found: true, what: entry.status?.reason ?? '', text: refusedWords(seen, entry) };
+  const [held] = agentCauses(scene, true);
+  const wanted = Object.entries(seen.desired).find(([, pods]) => pods?.some(({ metadata }) => isIt(metadata)));
+  if (entry || wanted) {
+    const from = entry?.source ?? wanted?.[0] ?? '';
+    const text = held
+      ? `${full} is wanted by the ${from} source and is not begun, or not followed any more: ${held.text}`
+      : `${full} is wanted by the ${from} source and is about to be judged: the agent has to know the node and what holds its name first`;
+    return { found: true, what: 'held', text };
+  }
+  const problem = problemsOf(seen).find((each) => names(each, name));
+  if (problem)
+    return {
+      found: true,
+      what: 'FailedValidation',
+      text: `${full} is not taken from its manifest: ${problem.message}`,
+    };
+  const left = Object.values(seen.observed).find(isIt);
+  if (!left) return undefined;
+  const missing = seen.sources.map(({ source }) => source).filter((source) => !seen.delivered.includes(source));
+  return {
+    found: true,
+    what: 'sourcesNotReady',
+    text:
+      `${full} is known to the runtime alone and is left as it is: nothing is judged absent before every source of pods ` +
+      `has delivered, and ${missing.length > 0 ? `${listed(missing)} has not yet` : 'the runtime was not listed yet'}`,
+  };
+}
+
+function refusedWords({ refusals }: SeenAgent, { uid, namespace, name, pod, status }: PodEntry): string {
+  const again = pod && judgedAgainAfter(pod, refusals[uid] ?? 1);
+  const what = `${namespace}/${name} was not taken in (${status?.reason ?? 'refused'}): ${clause(status?.message ?? '')}`;
+  return again === undefined
+    ? `${what}; that is for good, and whoever made it has to make another`
+    : `${what}; it is judged again ${span(again)} after that, and ever later, up to 5 min`;
+}
+
+type Problem = { origin: string; message: string };
+const problemsOf = ({ problems }: SeenAgent): Problem[] => Object.values(problems).flatMap((all) => [...(all ?? [])]);
+const brokenOf = (seen: SeenAgent) => problemsOf(seen).map(({ message }) => message);
+
+/** Whether a problem is about a pod of this name: its manifest is called so, or it says so. */
+function names({ origin, message }: Problem, name: string): boolean {
+  const word = new RegExp(`(^|[^a-z0-9-])${name.replace(/[.]/g, '\\.')}([^a-z0-9-]|$)`);
+  return word.test(origin) || word.test(message);
+}
+
+function namesOf(seen: SeenAgent | undefined): string[] {
+  if (!seen) return [];
+  const wanted = Object.values(seen.desired).flatMap((pods) => (pods ?? []).map(({ metadata }) => metadata));
+  return [...Object.values(seen.entries), ...wanted].map(({ namespace, name }) => `${namespace}/${name}`);
+}

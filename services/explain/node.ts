@@ -1,0 +1,94 @@
+import type { LiveActor } from '../live/live.types.ts';
+import { allNext, callsOf, callWords, meaningOf, placeOf, statesOf, timerSuffix, waitsOf } from './actor.ts';
+import { agentCauses } from './agent-causes.ts';
+import { slowness } from './container.ts';
+import { WEIGHTS, type Cause, type Explanation, type Scene } from './explain.types.ts';
+import { stepsOf } from './pod.ts';
+import { isRunning } from './pod-causes.ts';
+import { agentOf } from './scene.ts';
+import { clause, listed, sentence } from './words.ts';
+
+/** Machines of the node, in words; others are of its pods, or come and go. */
+const NODE: Readonly<Record<string, string>> = {
+  syncloop: 'the agent',
+  runtimeHealth: "the runtime's health",
+  pleg: 'the view of the runtime',
+  podSource: 'a source of manifests',
+  apiSource: "the API server's pods",
+  node: 'the Node object',
+  nodeStatus: "the Node's status",
+  lease: 'the lease',
+};
+
+/** The node: the agent, its runtime, its sources and its API server. */
+export function explainNode(scene: Scene): Explanation {
+  const agent = agentOf(scene);
+  const name = agent?.seen.nodeName ?? '';
+  const own = scene.actors.filter(({ machine }) => machine in NODE);
+  const who = (actor: LiveActor) =>
+    actor.machine === 'podSource' ? `the ${actor.id}` : (NODE[actor.machine] ?? actor.machine);
+  const causes = [
+    ...agentCauses(scene, true),
+    ...sourceCauses(scene),
+    ...own.flatMap((actor) => ownCause(scene, actor, who(actor))),
+  ];
+  const sorted = causes.sort((a, b) => b.weight - a.weight);
+  const pods = scene.actors.filter(({ machine }) => machine === 'pod');
+  const well = pods.filter((pod) => isRunning(scene, pod)).length;
+  const count = `${well} of its ${pods.length} pod${pods.length === 1 ? '' : 's'} run${well === 1 ? 's' : ''} as wanted`;
+  const [root, ...more] = sorted;
+  const also = more.length > 0 ? ` (and ${more.length} more below)` : '';
+  return {
+    ...{ kind: 'node', name, found: agent !== undefined, similar: [] },
+    headline: sentence(root ? `node ${name}: ${root.text}${also}` : `node ${name} is well: ${count}`),
+    places: own.map((actor) => placeOf(scene, actor, who(actor))),
+    waitsFor: [
+      ...sorted.map(({ text }) => ({ who: `node ${name}`, for: 'reason' as const, what: '', text: sentence(text) })),
+      ...own.flatMap((actor) => waitsOf(scene, actor, who(actor))),
+    ],
+    next: allNext(scene, own, who),
+    whyNot: root ? [sentence(`${count}`)] : [],
+    steps: stepsOf(scene, 'node'),
+  };
+}
+
+/** Sources that have not delivered, and what is wrong with what others delivered. */
+function sourceCauses(scene: Scene): Cause[] {
+  const agent = agentOf(scene);
+  if (!agent) return [];
+  const { sources, delivered, problems } = agent.seen;
+  const missing = sources.map(({ source }) => source).filter((source) => !delivered.includes(source));
+  return [
+    ...(missing.length > 0
+      ? [
+          {
+            weight: WEIGHTS.progress,
+            text: `no pod is judged absent yet, because ${missing.length > 1 ? 'these sources have' : 'a source has'} not delivered: ${listed(missing)}`,
+          },
+        ]
+      : []),
+    ...Object.values(problems).flatMap((all) =>
+      (all ?? []).map(({ message }) => ({ weight: WEIGHTS.slow, text: message })),
+    ),
+  ];
+}
+
+/** An actor of the node that is held back, or whose call takes long. */
+function ownCause(scene: Scene, actor: LiveActor, who: string): Cause[] {
+  if (actor.machine === 'syncloop' || actor.machine === 'runtimeHealth') return [];
+  const suffix = timerSuffix(scene, actor);
+  const { unavailable } = (scene.live.peek(actor.sessionId) ?? {}) as { unavailable?: string };
+  if (statesOf(scene, actor).some(({ holdsBack }) => holdsBack))
+    return [
+      {
+        weight: WEIGHTS.failed,
+        text: `${who}: ${clause(meaningOf(scene, actor))}${unavailable ? ` (${unavailable})` : ''}${suffix}`,
+      },
+    ];
+  const [call] = callsOf(scene, actor);
+  const age = call ? scene.now - call.began : 0;
+  // Watches are calls that are to last.
+  const isWatch = call && /^(watch|follow)/.test(call.src);
+  if (!call || isWatch || slowness(age) < WEIGHTS.slow) return [];
+  return [{ weight: WEIGHTS.slow, text: `${who}: ${callWords(scene, actor, call)}` }];
+}

@@ -1,0 +1,53 @@
+import type { LiveActor } from '../live/live.types.ts';
+import { allNext, meaningOf, placeOf, waitsOf } from './actor.ts';
+import { containerCause, containerName, isFine, seenContainer } from './container.ts';
+import { WEIGHTS, type Explanation, type Scene, type Target } from './explain.types.ts';
+import { containersOf, podCauses } from './pod-causes.ts';
+import { stepsOf, whoIs } from './pod.ts';
+import { below, seenPod } from './scene.ts';
+import { clause, closeNames, listed, sentence } from './words.ts';
+
+/** One container of a pod that has an actor. */
+export function explainContainer(
+  scene: Scene,
+  pod: LiveActor,
+  { namespace, name, container }: Extract<Target, { kind: 'container' }>,
+): Explanation {
+  const { spec } = seenPod(scene, pod).pod;
+  const names = [...(spec.initContainers ?? []), ...spec.containers].map((each) => each.name);
+  const full = `${namespace}/${name}/${container}`;
+  const base = { kind: 'container' as const, name: full, steps: stepsOf(scene, `container ${full}`), similar: [] };
+  const actor = containersOf(scene, pod).find(({ about }) => about?.container === container);
+  const causes = podCauses(scene, pod);
+  const [root] = causes;
+  if (!names.includes(container) && !actor)
+    return {
+      ...{ ...base, found: false, places: [], waitsFor: [], next: [], whyNot: [] },
+      similar: closeNames(container, names).map((each) => `${namespace}/${name}/${each}`),
+      headline: sentence(`pod ${namespace}/${name} has no container of the name ${container}; it has ${listed(names)}`),
+    };
+  if (!actor)
+    return {
+      ...{ ...base, found: true, places: [placeOf(scene, pod, whoIs(scene, pod))], whyNot: [] },
+      headline: sentence(`container ${container} does not run: ${root?.text ?? clause(meaningOf(scene, pod))}`),
+      waitsFor: waitsOf(scene, pod, whoIs(scene, pod)),
+      next: allNext(scene, [pod], (each) => whoIs(scene, each)),
+    };
+  const all = [actor, ...below(scene, actor)];
+  const who = containerName(seenContainer(scene, actor));
+  const own = containerCause(scene, actor);
+  // One that waits for its turn waits for whatever holds up the others.
+  const cause =
+    own && own.weight === WEIGHTS.remark && root && root.text !== own.text
+      ? { text: `${own.text}; ${root.text}` }
+      : own;
+  const state = isFine(scene, actor) ? 'is as it is to be' : 'does not run as it is to';
+  const headline = cause ? cause.text : `${who} ${state}: ${clause(meaningOf(scene, actor))}`;
+  return {
+    ...{ ...base, found: true, headline: sentence(`${namespace}/${name}: ${headline}`) },
+    places: all.map((each) => placeOf(scene, each, whoIs(scene, each))),
+    waitsFor: all.flatMap((each) => waitsOf(scene, each, whoIs(scene, each))),
+    next: allNext(scene, all, (each) => whoIs(scene, each)),
+    whyNot: own ? [sentence(own.text)] : [],
+  };
+}

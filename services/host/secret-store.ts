@@ -1,0 +1,50 @@
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AgentError } from '../../machines/agent-error.types.ts';
+import { createFactStore, type FactStore } from './facts.ts';
+import type { HostLogger, HostPaths } from './host.types.ts';
+import { makeDirectory } from './make-directory.ts';
+import { mountTmpfs, readMounts } from './mounts.ts';
+
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
+
+/**
+ * Facts that are secret: in memory (tmpfs) where the agent may mount, else on disk; for its owner alone, and of no other
+ * boot of the node (docs/adr/0012-kept-secrets.md). Nothing is made before the first of them is written.
+ */
+export async function createSecretStore(
+  paths: Pick<HostPaths, 'rootDir'>,
+  logger: HostLogger,
+  folder: 'objects' | 'tokens',
+): Promise<FactStore> {
+  const boot = (await readFile(BOOT_ID, 'utf8')).trim();
+  const store = createFactStore(paths, logger, `secrets/${boot}/${folder}`);
+  const root = join(paths.rootDir, 'statelet', 'secrets');
+  let ready: Promise<void> | undefined;
+  const prepare = async () => {
+    await makeDirectory(join(root, '..'), 0o700);
+    await makeDirectory(root, 0o700);
+    for (const other of await readdir(root))
+      if (other !== boot) await rm(join(root, other), { recursive: true, force: true });
+    if (!(await readMounts()).some(({ path }) => path === root)) await mountMemory(root, logger);
+  };
+  return {
+    ...store,
+    async write(key, facts, durable) {
+      ready ??= prepare();
+      ready.catch(() => (ready = undefined));
+      await ready;
+      await store.write(key, facts, durable);
+    },
+  };
+}
+
+async function mountMemory(root: string, logger: HostLogger): Promise<void> {
+  if (process.geteuid?.() !== 0) return;
+  try {
+    await mountTmpfs(root, 'mode=0700', AbortSignal.timeout(10_000));
+  } catch (error) {
+    const { message } = AgentError.from(error, 'mount');
+    logger.warn({ directory: root, problem: message }, 'kept secrets lie on disk: no memory could be mounted for them');
+  }
+}

@@ -1,0 +1,185 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { describeKubectl } from '../support/apiserver/kubectl.ts';
+import type { Kubectl } from '../support/apiserver/kubectl.ts';
+import { testOnDouble } from '../support/cluster.ts';
+import { ClusterRig } from '../support/cluster-rig.ts';
+import { emptyRuntime } from '../support/empty-runtime.ts';
+
+/** How many pods are bound at once. */
+const MANY = 300;
+
+let rig: ClusterRig;
+let kubectl: Kubectl;
+let node: string;
+
+const names = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}-${i}`);
+const running = (...pods: string[]) =>
+  kubectl.run('wait', '--for=jsonpath={.status.phase}=Running', ...pods.map((name) => `pod/${name}`), '--timeout=50s');
+describeKubectl('an agent whose cluster has faults', () => {
+  beforeAll(async () => {
+    rig = await ClusterRig.onEmbedded({ maxPods: 400 });
+    ({ kubectl } = rig);
+    node = rig.cluster.nodeName;
+  }, 180_000);
+
+  afterEach(() => rig.empty(), 300_000);
+
+  afterAll(() => rig?.discard(), 120_000);
+
+  testOnDouble(
+    'B084 the API server goes away in the middle of creates and deletes, and the agent is killed meanwhile',
+    async () => {
+      const [first, second] = [names('before', 6), names('amid', 6)];
+      await rig.create(...first);
+      await kubectl.create(
+        rig.pod('ends', { script: 'until test -e /starts/go; do sleep 0.2; done; exit 3' }, { restartPolicy: 'Never' }),
+      );
+      await running(...first, 'ends');
+      await rig.remove(...first.slice(0, 3));
+      await rig.create(...second);
+      const { double } = rig.cluster;
+      await double().down();
+      await rig.note('go');
+      await sleep(10_000);
+      await rig.killAgent();
+      await sleep(10_000);
+      // What the agent had heard of runs, whatever became of the server.
+      expect(await rig.processes()).toEqual(expect.arrayContaining(first.slice(3)));
+      expect((await rig.processes()).filter((key) => key === 'ends')).toEqual([]);
+      await double().up();
+      await rig.agree([...first.slice(3), ...second, 'ends']);
+      expect(await rig.see('pod', 'ends', '{.status.containerStatuses[0].state.terminated.exitCode}')).toBe('3');
+    },
+    240_000,
+  );
+
+  testOnDouble(
+    'every watch is cut each second, while pods come and go and the agent is killed',
+    async () => {
+      const cutting = setInterval(() => rig.cluster.double().cutWatches(), 1000);
+      try {
+        let there: string[] = [];
+        for (const round of [0, 1, 2]) {
+          const coming = names(`cut${round}`, 4);
+          await rig.create(...coming);
+          await running(...coming.slice(0, 2));
+          if (round === 1) await rig.killAgent();
+          const going = [...there, ...coming.slice(2)];
+          await rig.remove(...going);
+          there = coming.slice(0, 2);
+          await rig.agree(there);
+        }
+      } finally {
+        clearInterval(cutting);
+      }
+    },
+    240_000,
+  );
+
+  for (const [code, reason] of [
+    [409, 'Conflict'],
+    [429, 'TooManyRequests'],
+    [500, 'InternalError'],
+  ] as const)
+    testOnDouble(
+      `every tenth write is refused with ${code}`,
+      async () => {
+        const off = rig.cluster.double().faults.add({
+          verbs: ['create', 'update', 'patch', 'delete'],
+          username: `system:node:${node}`,
+          every: 10,
+          status: { code, reason, ...(code === 429 && { retryAfterSeconds: 1 }) },
+        });
+        try {
+          const some = names(`refused${code}`, 8);
+          await rig.create(...some);
+          await running(...some);
+          await rig.remove(...some.slice(4));
+          if (code === 500) await rig.killAgent();
+          await rig.agree(some.slice(0, 4));
+          await rig.empty();
+        } finally {
+          off();
+        }
+      },
+      240_000,
+    );
+
+  test('B095 B156 the Node is deleted, under the agent and while it is killed: it is there again with its lease and its mirror pods', async () => {
+    await rig.create('stays');
+    await rig.putStatic('st');
+    await rig.agree(['stays', `st-${node}`]);
+    for (const isKilled of [false, true]) {
+      const before = await rig.see('node', node, '{.metadata.uid}');
+      if (isKilled) await rig.daemon.kill9();
+      await kubectl.run('delete', 'node', node);
+      if (isKilled) await rig.daemon.start();
+      const uid = await rig.nodeAfter(before);
+      await rig.until('the mirror pod is the new Node’s', async () => {
+        const owner = await rig.see('pod', `st-${node}`, '{.metadata.ownerReferences[*].uid}');
+        return owner === uid;
+      });
+      await rig.agree(['stays', `st-${node}`]);
+    }
+  }, 240_000);
+
+  test('pods that are deleted and made again under the same name at once: the old ends before the new begins', async () => {
+    const script = (key: string) =>
+      `trap "echo ended ${key} >> /starts/order; exit 0" TERM; echo began ${key} >> /starts/order; sleep 86400 & wait`;
+    const keys = names('same', 4);
+    for (const [i, key] of keys.entries()) {
+      await kubectl.run('delete', 'pod', 'same', '--force', '--grace-period=0', '--wait=false', '--ignore-not-found');
+      await kubectl.create(rig.pod('same', { key, script: script(key) }));
+      // The first runs, the second is as it comes, the third is one that the agent was killed over.
+      if (i === 2) await rig.killAgent();
+      if (i === 0) await running('same');
+    }
+    await rig.agree(['same']);
+    const order = await rig.starts('order');
+    expect(order.at(-1)).toBe(`began ${keys.at(-1)}`);
+    for (const [i, line] of order.entries())
+      expect([i, line.split(' ')[0]]).toEqual([i, i % 2 === 0 ? 'began' : 'ended']);
+    for (const key of keys) expect((await rig.starts(key)).length).toBeLessThanOrEqual(1);
+  }, 240_000);
+
+  test('B004 a force delete of what ignores its end, and the agent is killed over it', async () => {
+    const script = 'trap "" TERM; while :; do sleep 1; done';
+    const spec = { terminationGracePeriodSeconds: 600 };
+    const some = names('forced', 4);
+    await kubectl.create(...some.map((name) => rig.pod(name, { script }, spec)));
+    await running(...some);
+    await rig.remove(...some.slice(2));
+    await kubectl.run('delete', 'pod', ...some, '--force', '--grace-period=0', '--wait=false');
+    await rig.killAgent();
+    await rig.agree([]);
+  }, 240_000);
+
+  testOnDouble(
+    'B074 B100 the API server is away when the node boots: static pods and the pods known before start',
+    async () => {
+      await rig.create('known-a', 'known-b');
+      await running('known-a', 'known-b');
+      await rig.agree(['known-a', 'known-b']);
+      await rig.daemon.kill9();
+      await rig.cluster.double().down();
+      // As after a reboot: nothing of the runtime is left.
+      await emptyRuntime(rig.cri);
+      await rig.putStatic('boot');
+      await rig.daemon.start();
+      await rig.until('all run', async () => (await rig.processes()).join() === 'boot,known-a,known-b');
+      await rig.cluster.double().up();
+      await rig.agree(['known-a', 'known-b', `boot-${node}`], { restarted: ['known-a', 'known-b'] });
+    },
+    240_000,
+  );
+
+  test(`B185 ${MANY} pods are bound at once, and the agent is killed in the middle`, async () => {
+    const all = names('many', MANY);
+    const creating = rig.create(...all);
+    await rig.until('a third runs', async () => (await rig.running()) >= MANY / 3);
+    await rig.killAgent();
+    await creating;
+    await rig.agree(all);
+  }, 600_000);
+});
