@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals';
 import type { AnyStateNode } from 'xstate';
 import { machines } from '../bin/charts.ts';
 import { pages } from '../scripts/docs.ts';
+import { chartsOf } from '../services/charts/chart-of.ts';
 import { cycles, readSources, ROOT } from './support/import-graph.ts';
 
 const own = readSources(['bin', 'machines', 'services']);
@@ -120,6 +121,41 @@ describe.each(Object.entries(machines))('the %s chart', (_name, machine) => {
       /^[a-z]+ing(?![a-z])/.test(n.key) && !NO_EFFECT.test(n.key) ? n.invoke.length !== 1 : n.invoke.length !== 0,
     );
     expect(wrong.map((n) => n.id)).toEqual([]);
+  });
+});
+
+describe('the charts that explain reads have words for all that holds something up', () => {
+  const charts = chartsOf(machines);
+  const explained = [
+    ...['pod', 'container', 'image-pull', 'volume', 'syncloop', 'pod-source', 'api-source', 'pod-writer', 'pleg'],
+    ...['node', 'runtime-health', 'node-status', 'lease'],
+  ];
+
+  test.each(explained)('%s: guards, delays and events, and none that it has not', (name) => {
+    const { words, delays, edges } = charts[name]!;
+    const { guards } = machines[name]!.implementations;
+    const events = edges
+      .filter(({ kind, what }) => kind === 'on' && !what.startsWith('xstate.'))
+      .map(({ what }) => what);
+    expect(Object.keys(words?.guards ?? {}).sort()).toEqual(Object.keys(guards).sort());
+    expect(Object.keys(words?.delays ?? {}).sort()).toEqual(Object.keys(delays).sort());
+    expect(Object.keys(words?.events ?? {}).sort()).toEqual([...new Set(events)].sort());
+  });
+
+  test.each(explained)('%s: they are clauses without a full stop', (name) => {
+    const { guards = {}, delays = {}, events = {} } = charts[name]?.words ?? {};
+    const all = [...Object.values(guards), ...Object.values(delays), ...Object.values(events)];
+    expect(all.filter((text) => !/^\S.*[^.]$/.test(text))).toEqual([]);
+  });
+
+  test.each(explained)('%s: what its states wait for are guards and events of theirs', (name) => {
+    const { states, edges } = charts[name]!;
+    const wrong = states.flatMap(({ path, awaits = [] }) =>
+      awaits
+        .filter((what) => !edges.some((edge) => edge.from === path && [edge.guard, edge.what].includes(what)))
+        .map((what) => `${path}: ${what}`),
+    );
+    expect(wrong).toEqual([]);
   });
 });
 

@@ -6,6 +6,7 @@ import type { LeaseInput, LeaseSlots } from './lease.types.ts';
 import { heartbeatRetryDelay, heldLease, renewalDelay } from './policy/lease-renewal.ts';
 import { withError } from '../with-error.ts';
 import { tellLasting } from './tell-lasting.ts';
+import { leaseWords } from './words.ts';
 
 interface LeaseContext extends LeaseInput {
   /** As the API server has it; undefined while that is not known. */
@@ -56,6 +57,7 @@ export const leaseMachine = setup({
   },
 }).createMachine({
   id: 'lease',
+  meta: leaseWords,
   description: 'Renews the lease by which the control plane knows that the node is alive.',
   context: ({ input }) => ({ ...input, failures: 0 }),
   initial: 'gettingLease',

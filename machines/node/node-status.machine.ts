@@ -11,6 +11,7 @@ import { nodeStatusPatch } from './policy/node-status-patch.ts';
 import { nextReportAt, planNodeStatus, type NodeStatusPlan } from './policy/plan-node-status.ts';
 import { withError } from '../with-error.ts';
 import { tellLasting } from './tell-lasting.ts';
+import { nodeStatusWords } from './words.ts';
 
 interface NodeStatusContext extends NodeStatusInput {
   plan?: NodeStatusPlan;
@@ -131,6 +132,7 @@ export const nodeStatusMachine = setup({
   },
 }).createMachine({
   id: 'nodeStatus',
+  meta: nodeStatusWords,
   description: 'Keeps the status of the Node object true: conditions, addresses, capacity, images, versions.',
   context: ({ input }) => ({
     ...input,

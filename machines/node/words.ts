@@ -37,3 +37,35 @@ export const runtimeHealthWords: ChartWords = {
   },
   events: {},
 };
+
+export const leaseWords: ChartWords = {
+  guards: {
+    isNotFound: 'there is no lease',
+    alreadyExists: 'the lease is there already',
+    isConflict: 'somebody else has written the lease',
+  },
+  delays: {
+    renewal: 'the time until the lease is renewed',
+    retry: 'the wait before the lease is written again',
+  },
+  events: {},
+};
+
+export const nodeStatusWords: ChartWords = {
+  guards: {
+    hasPatch: 'the status of the Node has changed',
+    isDue: 'the status of the Node is due to be looked at',
+    isLookDue: 'somebody wants to know the Node afresh',
+    hasNewPodCIDR: 'the Node has another pod CIDR',
+    isNotFound: 'there is no Node of this name',
+  },
+  delays: {
+    period: 'the period after which the status of the Node is looked at again',
+    retry: 'the wait before the status of the Node is written again',
+  },
+  events: {
+    'situation.changed': "the node's situation changes",
+    'images.changed': "the node's images change",
+    'node.look': 'somebody wants to know the Node afresh',
+  },
+};

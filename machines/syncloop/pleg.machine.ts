@@ -17,6 +17,7 @@ import type { InspectionReport, PlegInput } from './pleg.types.ts';
 import { afterEcho } from './policy/diff-listing.ts';
 import type { PlegReport, PlegRequest, PlegSlots, WatchRuntimeEvent } from './syncloop.types.ts';
 import { withError } from '../with-error.ts';
+import { plegWords } from './words.ts';
 
 type InspectionOver = {
   type: `xstate.${'done' | 'error'}.actor.inspection.${string}`;
@@ -158,6 +159,7 @@ export const plegMachine = setup({
   },
 }).createMachine({
   id: 'pleg',
+  meta: plegWords,
   description: 'Finds out what changes in the runtime, by events where they can be had and by listings where not.',
   context: ({ input }) => initialContext(input),
   invoke: { src: 'watchRuntime', input: {}, onDone: { actions: 'loseStream' }, onError: { actions: 'loseStream' } },

@@ -90,3 +90,31 @@ export const podWriterWords: ChartWords = {
     'node.changed': 'another Node has taken the name',
   },
 };
+
+export const plegWords: ChartWords = {
+  guards: {
+    mustList: 'the runtime has to be listed now',
+    mustLocate: 'the pod of a container has to be found',
+    streams: "the runtime's event stream is open",
+    lostStream: "the runtime's event stream is lost",
+    isNewlyTold: 'the listing failed for another reason than before',
+  },
+  delays: {
+    listPeriod: 'the period after which the runtime is listed again',
+    auditPeriod: 'the period after which the runtime is listed again beside its event stream',
+    locate: 'the moment before the pod of a container is looked for',
+    retry: 'the wait before the runtime is listed again',
+  },
+  events: {
+    'stream.opened': "the runtime's event stream opens",
+    'stream.lost': "the runtime's event stream is lost",
+    'list.now': 'the runtime is to be listed at once',
+    'pod.inspect': 'a pod is to be looked at',
+    'runtime.event': 'the runtime tells of a container',
+    'runtime.echo': "the agent's own call shows something",
+    'runtime.exited': 'a container ends',
+    'inspection.observed': 'a pod was looked at',
+    'inspection.failed': 'a pod could not be looked at',
+    'inspection.slow': 'a look at a pod takes long',
+  },
+};

@@ -1,3 +1,4 @@
+import type { ChartWords } from '../../machines/chart-words.types.ts';
 import type { Chart, Edge, State } from '../charts/chart.types.ts';
 import type { LiveActor, LiveEffect, LiveTimer } from '../live/live.types.ts';
 import type { Next, Place, Scene, Wait } from './explain.types.ts';
@@ -52,9 +53,9 @@ export function callWords(scene: Scene, actor: LiveActor, { src, began }: LiveEf
   return `${clause(doing?.description ?? src)}; this call (${src}) has been under way for ${span(scene.now - began)}`;
 }
 
-/** `; the crash back-off is over in 37 s`, of the timer that runs out first; empty where none runs. */
+/** `; the crash back-off is over in 37 s`, of the timer that runs longest: it leads on. Empty where none runs. */
 export function timerSuffix(scene: Scene, actor: LiveActor): string {
-  const [timer] = timersOf(scene, actor);
+  const timer = timersOf(scene, actor).at(-1);
   return timer ? `; ${timerWords(scene, actor, timer)}` : '';
 }
 
@@ -109,17 +110,25 @@ export function allNext(scene: Scene, actors: readonly LiveActor[], who: (actor:
   return own.length > 0 ? own : each.flatMap((next) => next.others);
 }
 
+/** A guard in words: one by its name, with or without what it is told, or several combined: `and(isStale, wasMounted)`. */
+function guardWords(words: ChartWords | undefined, guard: string): string {
+  const [, name = guard, inner = ''] = /^(\w+)\((.*)\)$/.exec(guard) ?? [];
+  const each = () => inner.split(', ').map((one) => guardWords(words, one));
+  if (name === 'and' || name === 'or') return each().join(` ${name} `);
+  return name === 'not' ? `it is not so that ${each().join('')}` : (words?.guards[name] ?? guard);
+}
+
 /** When an edge is taken; undefined where its timer does not run. */
 function whenOf(scene: Scene, actor: LiveActor, { kind, what, guard }: Edge): string | undefined {
   const { words } = chartFor(scene, actor);
-  const only = guard === undefined ? '' : ` and ${words?.guards[guard] ?? guard}`;
+  const only = guard === undefined ? '' : ` and ${guardWords(words, guard)}`;
   switch (kind) {
     case 'after': {
       const timer = timersOf(scene, actor).find(({ delay }) => delay === what);
       return timer && timerWords(scene, actor, timer) + only;
     }
     case 'always':
-      return guard === undefined ? undefined : (words?.guards[guard] ?? guard);
+      return guard === undefined ? undefined : guardWords(words, guard);
     case 'done':
       return `that succeeds${only}`;
     case 'error':

@@ -1,3 +1,5 @@
+import type { DesiredPod } from '../../machines/kubernetes.types.ts';
+import type { ManifestSet } from '../../machines/syncloop/policy/manifest-set.ts';
 import type { LiveActor } from '../live/live.types.ts';
 import { callsOf, meaningOf, statesOf, timerSuffix } from './actor.ts';
 import { slowness } from './container.ts';
@@ -29,6 +31,24 @@ export function agentCauses(scene: Scene, needsNetwork: boolean): Cause[] {
     causes.push({ weight: WEIGHTS.allHeld, text: `${runtime}${says}${suffix}` });
   }
   return causes;
+}
+
+/** What is wrong with the manifest of a pod that goes on all the same, or with another that wants its name. */
+export function manifestCauses(scene: Scene, { namespace, name, uid }: DesiredPod['metadata']): Cause[] {
+  const remark = (text: string): Cause => ({ weight: WEIGHTS.remark, text });
+  const ofSources = scene.actors.filter(({ machine }) => machine === 'podSource');
+  const spoilt = ofSources.flatMap(({ sessionId }) => {
+    const { set } = scene.live.peek(sessionId) as { set: ManifestSet };
+    const own = Object.values(set).filter(({ pods }) => pods.some(({ metadata }) => metadata.uid === uid));
+    return own.flatMap(({ problems }) => problems);
+  });
+  const others = Object.values(agentOf(scene)?.seen.problems ?? {}).flatMap((all) => all ?? []);
+  return [
+    ...spoilt.map((problem) =>
+      remark(`its manifest cannot be used as it is now, and its last good version stays in force: ${problem}`),
+    ),
+    ...others.filter(({ message }) => message.includes(`${name}_${namespace}`)).map(({ message }) => remark(message)),
+  ];
 }
 
 /** What keeps the API server from knowing of the pod. */

@@ -30,10 +30,12 @@ export function containerName({ kind, container }: Pick<SeenContainer, 'kind' | 
   return `${{ init: 'init container', sidecar: 'sidecar', regular: 'container' }[kind]} ${container.name}`;
 }
 
-/** What runs for it: an instance that is as its plan has it, or it is through with all it was to do. */
+/** What is to run does, or it is through with all it was to do; an init container is fine when it has ended. */
 export function isFine(scene: Scene, actor: LiveActor): boolean {
-  const { plan } = seenContainer(scene, actor);
-  return plan.do === 'run' ? actor.tags.includes('ready') : plan.do === 'hold' && plan.reason === 'completed';
+  const { plan, kind } = seenContainer(scene, actor);
+  return plan.do === 'run' && kind !== 'init'
+    ? actor.tags.includes('ready')
+    : plan.do === 'hold' && plan.reason === 'completed';
 }
 
 /** What holds a container up; undefined where nothing does. */
@@ -95,14 +97,24 @@ export function exitWords(scene: Scene, instance: ObservedContainer): string {
 }
 
 /** What its state means, where it is on its way or waits for its turn. */
-function callCause(scene: Scene, actor: LiveActor, { plan }: SeenContainer, who: string): Cause | undefined {
+function callCause(
+  scene: Scene,
+  actor: LiveActor,
+  { plan, kind, instances }: SeenContainer,
+  who: string,
+): Cause | undefined {
   const child = scene.actors.find(({ parent }) => parent === actor.sessionId);
   const doer = child ?? actor;
   const [call] = callsOf(scene, doer);
-  if (call) {
-    return { weight: slowness(scene.now - call.began), text: `${who}: ${callWords(scene, doer, call)}` };
-  }
+  const [newest] = instances;
+  const end = plan.do === 'run' && newest?.state === 'exited' ? `${exitWords(scene, newest)}; ` : '';
+  if (call) return { weight: slowness(scene.now - call.began), text: `${end}${who}: ${callWords(scene, doer, call)}` };
   if (isFine(scene, actor)) return undefined;
   if (plan.do === 'hold') return { weight: WEIGHTS.remark, text: `${who} does not run: ${HOLD_WORDS[plan.reason]}` };
-  return { weight: WEIGHTS.progress, text: `${who}: ${clause(meaningOf(scene, doer))}${timerSuffix(scene, doer)}` };
+  if (kind === 'init' && actor.tags.includes('ready')) {
+    const text = `${who} has run for ${span(scene.now - actor.since)} and has not ended yet; what comes after it waits for that`;
+    return { weight: WEIGHTS.progress, text };
+  }
+  const means = clause(meaningOf(scene, doer));
+  return { weight: WEIGHTS.progress, text: `${end}${who}: ${means}${timerSuffix(scene, doer)}` };
 }

@@ -59,7 +59,7 @@ function reasonOf(scene: Scene, seen: SeenAgent, namespace: string, name: string
   if (entry || wanted) {
     const from = entry?.source ?? wanted?.[0] ?? '';
     const text = held
-      ? `${full} is wanted by the ${from} source and is not begun, or not followed any more: ${held.text}`
+      ? `${full} is wanted by the ${from} source and is not ${entry ? 'followed any more' : 'begun yet'}: ${held.text}`
       : `${full} is wanted by the ${from} source and is about to be judged: the agent has to know the node and what holds its name first`;
     return { found: true, what: 'held', text };
   }
@@ -103,5 +103,8 @@ function names({ origin, message }: Problem, name: string): boolean {
 function namesOf(seen: SeenAgent | undefined): string[] {
   if (!seen) return [];
   const wanted = Object.values(seen.desired).flatMap((pods) => (pods ?? []).map(({ metadata }) => metadata));
-  return [...Object.values(seen.entries), ...wanted].map(({ namespace, name }) => `${namespace}/${name}`);
+  // Static pods are asked for by the names in their manifests too.
+  const short = (name: string) =>
+    name.endsWith(`-${seen.nodeName}`) ? name.slice(0, -seen.nodeName.length - 1) : name;
+  return [...Object.values(seen.entries), ...wanted].map(({ namespace, name }) => `${namespace}/${short(name)}`);
 }

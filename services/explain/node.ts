@@ -35,7 +35,7 @@ export function explainNode(scene: Scene): Explanation {
   const sorted = causes.sort((a, b) => b.weight - a.weight);
   const pods = scene.actors.filter(({ machine }) => machine === 'pod');
   const well = pods.filter((pod) => isRunning(scene, pod)).length;
-  const count = `${well} of its ${pods.length} pod${pods.length === 1 ? '' : 's'} run${well === 1 ? 's' : ''} as wanted`;
+  const count = `${pods.length} pod${pods.length === 1 ? '' : 's'}, of which ${well} run${well === 1 ? 's' : ''} as wanted`;
   const [root, ...more] = sorted;
   const also = more.length > 0 ? ` (and ${more.length} more below)` : '';
   return {

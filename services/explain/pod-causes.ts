@@ -1,6 +1,6 @@
 import type { LiveActor } from '../live/live.types.ts';
 import { callsOf, callWords, meaningOf, statesOf, timersOf, timerSuffix, timerWords, waitsOf } from './actor.ts';
-import { agentCauses, writerCause } from './agent-causes.ts';
+import { agentCauses, manifestCauses, writerCause } from './agent-causes.ts';
 import { containerCause, isFine, seenContainer, slowness } from './container.ts';
 import { WEIGHTS, type Cause, type Scene } from './explain.types.ts';
 import { childrenOf, seenPod } from './scene.ts';
@@ -19,6 +19,7 @@ export function podCauses(scene: Scene, actor: LiveActor): Cause[] {
     ...volumeCauses(scene, actor),
     ...containersOf(scene, actor).flatMap((child) => containerCause(scene, child) ?? []),
     ...writerCause(scene, pod.metadata),
+    ...manifestCauses(scene, pod.metadata),
   ];
   return causes.sort((a, b) => b.weight - a.weight);
 }

@@ -1,7 +1,7 @@
 import type { LiveActor } from '../live/live.types.ts';
 import { isOf } from '../live/history.ts';
 import { allNext, meaningOf, placeOf, timersOf, timerWords, waitsOf } from './actor.ts';
-import { containerName, isFine, seenContainer } from './container.ts';
+import { containerName, exitWords, isFine, seenContainer } from './container.ts';
 import { WEIGHTS, type Cause, type Explanation, type Scene, type Step } from './explain.types.ts';
 import { containersOf, isRunning, podCauses, running } from './pod-causes.ts';
 import { about, below, seenPod } from './scene.ts';
@@ -60,42 +60,54 @@ export function whoIs(scene: Scene, actor: LiveActor): string {
 function headlineOf(scene: Scene, actor: LiveActor, causes: readonly Cause[]): string {
   const { pod, termination, status } = seenPod(scene, actor);
   const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
-  const remarks = causes.filter(({ weight }) => weight === WEIGHTS.remark);
+  const remarks = causes.filter(({ weight }) => weight === WEIGHTS.remark).map(({ text }) => text);
   const [root, ...more] = causes.filter(({ weight }) => weight > WEIGHTS.remark);
   const others = more.filter(({ weight }) => weight >= WEIGHTS.slow).length;
-  const also = others > 0 ? ` (and ${others} more that it waits for)` : '';
-  if (termination) {
-    const why = termination.failed ? `, as ${termination.failed.reason}: ${clause(termination.failed.message)}` : '';
-    const ended = `${name} has ended (${status?.phase ?? 'unknown'}${why})`;
-    if (actor.tags.includes('containersStopped') && !root && !remarks[0])
-      return sentence(`${ended}. ${meaningOf(scene, actor)}`);
-    const held = root ?? remarks[0];
-    const begins = actor.tags.includes('containersStopped')
-      ? ended
-      : `${name} is to end${why} and still has something that runs`;
-    return sentence(`${begins}: ${held ? held.text : clause(meaningOf(scene, actor))}${also}`);
-  }
+  const also = others > 0 ? ` (and ${others} more below)` : '';
+  if (termination) return sentence(endWords(scene, actor, root && `${root.text}${also}`, remarks));
   if (!isRunning(scene, actor)) {
     const verdict = status?.phase === 'Running' ? 'does not run as it is to' : 'is not Running';
-    const text = root?.text ?? causes[0]?.text ?? clause(meaningOf(scene, actor));
+    const text = root?.text ?? remarks[0] ?? clause(meaningOf(scene, actor));
     return sentence(`${name} ${verdict}: ${text}${also}`);
   }
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   const deadline = timersOf(scene, actor).map((timer) => timerWords(scene, actor, timer));
-  const notes = [
-    ...(ready?.status === 'False'
-      ? [`it is not Ready: ${[ready.reason, ready.message].filter(Boolean).join(': ')}`]
-      : []),
-    ...remarks.map(({ text }) => text),
-    ...deadline,
-  ];
-  if (notes.length === 0) return `${name} runs, and nothing is wrong with it: ${clause(meaningOf(scene, actor))}.`;
-  return sentence(`${name} runs; ${notes.join('; ')}`);
+  const notes = [...notReady(scene, actor), ...remarks, ...deadline];
+  return sentence(
+    notes.length > 0 ? `${name} runs; ${notes.join('; ')}` : `${name} runs, and nothing is wrong with it`,
+  );
+}
+
+/** A pod that is to end, or has: why, and what of it is left. */
+function endWords(scene: Scene, actor: LiveActor, root: string | undefined, remarks: readonly string[]): string {
+  const { pod, termination, status, observed } = seenPod(scene, actor);
+  const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
+  const { failed } = termination ?? {};
+  const [asked] = scene.live
+    .history(`pod ${name}`)
+    .filter(({ sessionId, cause }) => sessionId === actor.sessionId && cause.by !== 'effectFailed')
+    .slice(-1);
+  const why = failed ? `${failed.reason}: ${clause(failed.message)}` : asked?.cause.detail;
+  const because = why === undefined ? '' : ` (${why})`;
+  const left = root ?? remarks[0] ?? clause(meaningOf(scene, actor));
+  if (!actor.tags.includes('containersStopped')) return `${name} is to end${because}: ${left}`;
+  if (root !== undefined || !actor.tags.includes('released'))
+    return `nothing of ${name} runs any more${because}, and not all that it held is given back: ${left}`;
+  const bad = observed.containers.find(({ exitCode = 0 }) => exitCode !== 0);
+  const how = status?.phase === 'Failed' && !failed && bad ? ` (${exitWords(scene, bad)})` : because;
+  return `${name} has ended${status?.phase ? ` as ${status.phase}` : ''}${how}: ${left}`;
+}
+
+/** Why the condition Ready is false; empty where it is not. */
+function notReady(scene: Scene, actor: LiveActor): string[] {
+  const ready = seenPod(scene, actor).status?.conditions?.find(({ type }) => type === 'Ready');
+  return ready?.status === 'False'
+    ? [`it is not Ready: ${[ready.reason, ready.message].filter(Boolean).join(': ')}`]
+    : [];
 }
 
 /** Why it is not Running, not Ready, or not gone. */
 function whyNot(scene: Scene, actor: LiveActor): string[] {
-  const { pod, termination, removed, status } = seenPod(scene, actor);
+  const { pod, termination, removed } = seenPod(scene, actor);
   const name = `${pod.metadata.namespace}/${pod.metadata.name}`;
   const still = running(scene, actor);
   if (termination) {
@@ -107,7 +119,6 @@ function whyNot(scene: Scene, actor: LiveActor): string[] {
     return holds.length > 0 ? [sentence(`${name} is not gone, because ${listed(holds)}`)] : [];
   }
   const missing = containersOf(scene, actor).filter((child) => !isFine(scene, child));
-  const ready = status?.conditions?.find(({ type }) => type === 'Ready');
   return [
     ...(missing.length > 0
       ? [
@@ -116,9 +127,7 @@ function whyNot(scene: Scene, actor: LiveActor): string[] {
           ),
         ]
       : []),
-    ...(ready?.status === 'False'
-      ? [sentence(`${name} is not Ready: ${[ready.reason, ready.message].filter(Boolean).join(': ')}`)]
-      : []),
+    ...notReady(scene, actor).map(sentence),
     sentence(`${name} does not end, because nobody has asked for that and it has not ended by itself`),
   ];
 }

@@ -27,7 +27,7 @@ export interface SeenPod {
   termination?: { gracePeriodSeconds: number; failed?: { reason: string; message: string }; over?: boolean };
   failures: number;
   failure?: string;
-  mounted: readonly string[];
+  observed: ObservedPod;
   status?: PodStatus;
 }
 

@@ -25,9 +25,15 @@ export function sentence(text: string): string {
   return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/** A sentence as it stands within another: without its full stop and its capital letter. */
-export const clause = (text: string) =>
-  text.replace(/\.$/, '').replace(/^[A-Z](?=[a-z]* )/, (first) => first.toLowerCase());
+/** How charts begin a sentence that says what is done, without saying who does it. */
+const VERB =
+  /^(asks|chooses|creates|deletes|does|finds|gives|has|keeps|lists|looks|makes|reads|removes|stops|takes|tells|unmounts|waits|writes) /;
+
+/** A sentence as it stands within another: without its full stop and its capital letter, and with a subject. */
+export function clause(text: string): string {
+  const bare = text.replace(/\.$/, '').replace(/^[A-Z](?=[a-z]* )/, (first) => first.toLowerCase());
+  return VERB.test(bare) ? `it ${bare}` : bare;
+}
 
 /** Names that one could have meant, the closest first. */
 export function closeNames(name: string, all: readonly string[]): string[] {

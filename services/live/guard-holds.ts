@@ -27,7 +27,7 @@ export function guardHolds(actor: AnyActorRef, name: string): boolean | undefine
     return check?.name === 'checkNot' ? !evaluate(guards[0]) : notThere();
   };
   try {
-    return evaluate(name in all ? name : undefined);
+    return evaluate(Object.hasOwn(all, name) ? name : undefined);
   } catch {
     // It looked at what is not there: an event, an effect's answer, or a context that is half made.
     return undefined;

@@ -86,6 +86,24 @@ describe('the socket of `statelet ps`', () => {
     await server.close();
   });
 
+  test.each([
+    ['pod=default/web', { kind: 'pod', namespace: 'default', name: 'web' }],
+    ['container=default/web/main', { kind: 'container', namespace: 'default', name: 'web', container: 'main' }],
+    ['node', { kind: 'node' }],
+  ])('explains what is asked for: %s', async (query, target) => {
+    const path = controlSocketPath(folder);
+    const server = await serveControlSocket(path, { live, explain });
+    expect(await askAgent(path, `/explain?${query}`)).toMatchObject({ name: JSON.stringify(target) });
+    await server.close();
+  });
+
+  test.each(['', 'pod=web', 'pod=', 'container=a/b', 'pod=a/b/c/d'])('explains nothing for "%s"', async (query) => {
+    const path = controlSocketPath(folder);
+    const server = await serveControlSocket(path, { live, explain });
+    await expect(askAgent(path, `/explain?${query}`)).rejects.toMatchObject({ reason: 'NotFound' });
+    await server.close();
+  });
+
   test('one that another agent answers on is left alone', async () => {
     const path = controlSocketPath(folder);
     const server = await serveControlSocket(path, { live, explain });

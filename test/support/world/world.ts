@@ -80,6 +80,8 @@ export class World {
   /** The runtime has an event stream. */
   stream = true;
   hostFails = 0;
+  /** What a call of the host fails with, for scripted lives; undefined: it works. */
+  hostFault: ((op: string) => string | undefined) | undefined;
   /** Told of every call of the runtime and every state that an actor enters. */
   trace: ((line: string) => void) | undefined;
   #watchers = new Set<() => void>();
@@ -303,6 +305,9 @@ export class World {
         new Promise<void>((resolve, reject) =>
           clock.setTimeout(
             () => {
+              const fault = this.hostFault?.(op);
+              if (fault !== undefined)
+                return reject(new AgentError({ op, reason: 'HostFault', message: fault, transient: true }));
               if (this.random.chance(this.hostFails))
                 return reject(
                   new AgentError({ op, reason: 'EIO', message: `${op}: input/output error`, transient: true }),
