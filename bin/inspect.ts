@@ -3,10 +3,11 @@ import { fileURLToPath } from 'node:url';
 import type { Logger } from 'pino';
 import { getNextTransitions, type AnyActorRef, type AnyMachineSnapshot } from 'xstate';
 import { chartsOf } from '../services/charts/chart-of.ts';
+import { targetFor } from '../services/explain/target.ts';
 import { startInspector } from '../services/inspect/index.ts';
 import type { WriteAccess } from '../services/inspect/inspect.types.ts';
 import type { LiveSystem } from '../services/live/live.types.ts';
-import type { RunningServer } from '../services/server/server.types.ts';
+import type { AgentView, RunningServer } from '../services/server/server.types.ts';
 import pjson from '../package.json' with { type: 'json' };
 import { machines } from './charts.ts';
 import type { LoadedConfig } from './config/load-config.ts';
@@ -14,6 +15,7 @@ import type { LoadedConfig } from './config/load-config.ts';
 export interface Inspected {
   agent: AnyActorRef;
   live: LiveSystem;
+  explain: AgentView['explain'];
   nodeName: string;
   /** ms since the epoch. */
   startedAt: number;
@@ -23,7 +25,7 @@ export interface Inspected {
 export function inspectAgent(
   { flags }: LoadedConfig,
   { host, port, write }: NonNullable<LoadedConfig['inspect']>,
-  { agent, live, nodeName, startedAt }: Inspected,
+  { agent, live, explain, nodeName, startedAt }: Inspected,
   log: Logger,
 ): Promise<RunningServer> {
   return startInspector({
@@ -32,6 +34,7 @@ export function inspectAgent(
     folder: join(flags.rootDir, 'statelet'),
     live,
     charts: chartsOf(machines),
+    explain: (actor) => explain(targetFor(actor, live)),
     node: nodeName,
     version: pjson.version,
     startedAt,

@@ -12,7 +12,7 @@ export async function showAgent(
   loaded: LoadedConfig,
   view: AgentView,
   log: Logger,
-  inspected: Inspected,
+  inspected: Omit<Inspected, 'explain'>,
 ): Promise<RunningServer[]> {
   const { config, flags, inspect } = loaded;
   const tell = (level: 'info' | 'warn' | 'error', message: string) => log[level](message);
@@ -24,7 +24,7 @@ export async function showAgent(
   if (inspect) {
     // Loaded here, so that an agent without an inspector does without its code.
     const { inspectAgent } = await import('./inspect.ts');
-    servers.push(await inspectAgent(loaded, inspect, inspected, log));
+    servers.push(await inspectAgent(loaded, inspect, { ...inspected, explain: view.explain }, log));
   }
   return servers;
 }

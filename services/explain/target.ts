@@ -1,3 +1,4 @@
+import type { LiveActor, LiveSystem } from '../live/live.types.ts';
 import type { Target } from './explain.types.ts';
 
 /** `pod=default/web`, `container=default/web/app` or `node`; undefined: none of them. */
@@ -16,4 +17,14 @@ export function queryOf(target: Target): string {
   const { kind, namespace, name } = target;
   const path = kind === 'pod' ? `${namespace}/${name}` : `${namespace}/${name}/${target.container}`;
   return `${kind}=${encodeURIComponent(path)}`;
+}
+
+/** What an actor is a part of: its container, its pod, or else the node. */
+export function targetFor({ about, parent }: LiveActor, live: Pick<LiveSystem, 'actor'>): Target {
+  const { kind, namespace, name = '', container } = about ?? {};
+  if (kind === 'container' && namespace !== undefined && container !== undefined)
+    return { kind, namespace, name, container };
+  if (kind === 'pod' && namespace !== undefined) return { kind, namespace, name };
+  const above = parent === undefined ? undefined : live.actor(parent);
+  return above ? targetFor(above, live) : { kind: 'node' };
 }

@@ -20,6 +20,8 @@ export class Client {
   inspecting = false;
   /** Sessions whose context it watches. */
   readonly watched = new Set<string>();
+  /** Sessions that it has asked to be told why they are where they are. */
+  readonly toExplain = new Set<string>();
   /** Sessions that @xstate/inspect has registered with it. */
   readonly registered = new Set<string>();
   /** Sessions still to be registered, in order. */

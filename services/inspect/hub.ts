@@ -1,4 +1,5 @@
 import type { Chart } from '../charts/chart.types.ts';
+import type { Explanation } from '../explain/explain.types.ts';
 import type { LiveActor, LiveSystem, Transition } from '../live/live.types.ts';
 import type { ServerLog } from '../server/server.types.ts';
 import type { Client } from './client.ts';
@@ -30,6 +31,7 @@ interface Change {
 export interface HubOptions {
   live: LiveSystem;
   charts: Readonly<Record<string, Chart>>;
+  explain: (actor: LiveActor) => Explanation;
   hello: () => ServerMessage;
   limits: InspectorLimits;
   log: ServerLog;
@@ -103,6 +105,14 @@ export class Hub {
     return true;
   }
 
+  /** The client asks why an actor is where it is; false where it asks for too many at once. */
+  explain(client: Client, sessionId: string): boolean {
+    if (client.toExplain.size >= this.#options.limits.watched && !client.toExplain.has(sessionId)) return false;
+    client.toExplain.add(sessionId);
+    this.#soon();
+    return true;
+  }
+
   close(): void {
     for (const client of [...this.#clients]) {
       client.end(1001, 'the agent stops');
@@ -161,6 +171,7 @@ export class Hub {
       this.#contexts.delete(sessionId);
       this.#tellContext(sessionId);
     }
+    for (const client of this.#clients) this.#explain(client, late);
     const took = spent();
     this.#pauseMs = Math.min(PAUSE_MS, Math.max(TICK_MS, took / this.#options.limits.share - took));
     if (this.#changes.size || this.#contexts.size || [...this.#clients].some(isBehind)) this.#soon();
@@ -188,6 +199,28 @@ export class Hub {
       if (!actor) continue;
       client.registered.add(sessionId);
       this.#bridge.register(actor, (text) => client.sendPaced(text));
+    }
+  }
+
+  #explain(client: Client, late: () => boolean): void {
+    for (const sessionId of client.toExplain) {
+      if (!client.hasRoom || late()) return;
+      client.toExplain.delete(sessionId);
+      const actor = this.#options.live.actor(sessionId);
+      if (!actor) continue;
+      client.sendPaced(JSON.stringify(this.#explanation(actor)));
+    }
+  }
+
+  /** An actor that cannot be explained is a fault, but none for which the agent is to end. */
+  #explanation(actor: LiveActor): ServerMessage {
+    const { sessionId, machine, id } = actor;
+    try {
+      return { type: 'statelet.explanation', sessionId, explanation: this.#options.explain(actor) };
+    } catch (error) {
+      const message = `statelet.explain: ${machine} ${id} (${sessionId}): ${(error as Error).message}`;
+      this.#options.log('error', `inspector: ${message}`);
+      return { type: 'statelet.error', message };
     }
   }
 
@@ -293,7 +326,13 @@ export class Hub {
 }
 
 function isBehind(client: Client): boolean {
-  return client.dropped > 0 || client.first.length > 0 || client.toRegister.size > 0 || !client.hasRoom;
+  return (
+    client.dropped > 0 ||
+    client.first.length > 0 ||
+    client.toRegister.size > 0 ||
+    client.toExplain.size > 0 ||
+    !client.hasRoom
+  );
 }
 
 /** CPU time of this thread since now, ms: on a busy host the wall clock would count the time of others. */

@@ -1,4 +1,5 @@
 import type { Chart } from '../charts/chart.types.ts';
+import type { Explanation } from '../explain/explain.types.ts';
 import type { LiveActor, LiveSystem, Transition } from '../live/live.types.ts';
 import type { ServerLog } from '../server/server.types.ts';
 
@@ -13,6 +14,8 @@ export interface InspectorOptions {
   live: LiveSystem;
   /** By page name. */
   charts: Readonly<Record<string, Chart>>;
+  /** Why an actor, or what it is a part of, is where it is. */
+  explain(actor: LiveActor): Explanation;
   node: string;
   version: string;
   /** ms since the epoch. */
@@ -53,7 +56,7 @@ export interface InspectorLimits {
 export type ClientMessage =
   | { type: 'xstate.inspecting' }
   | { type: 'xstate.event'; service: string; event: { type: string } & Record<string, unknown> }
-  | { type: 'statelet.watch' | 'statelet.unwatch'; sessionId: string };
+  | { type: 'statelet.watch' | 'statelet.unwatch' | 'statelet.explain'; sessionId: string };
 
 /** Messages of our own, beside those of @xstate/inspect. */
 export type ServerMessage =
@@ -65,6 +68,7 @@ export type ServerMessage =
   | { type: 'statelet.stopped'; sessionId: string }
   | { type: 'statelet.history'; transitions: readonly Transition[] }
   | { type: 'statelet.context'; sessionId: string; context: unknown }
+  | { type: 'statelet.explanation'; sessionId: string; explanation: Explanation }
   /** How many messages were not sent to this client. */
   | { type: 'statelet.lagged'; dropped: number }
   | { type: 'statelet.error'; message: string };

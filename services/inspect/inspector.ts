@@ -29,12 +29,12 @@ const LIMITS: InspectorLimits = {
  * @throws errors of the file system where the token cannot be kept
  */
 export async function startInspector(options: InspectorOptions): Promise<ListeningServer> {
-  const { host, port, folder, live, charts, node, version, startedAt, write, log } = options;
+  const { host, port, folder, live, charts, explain, node, version, startedAt, write, log } = options;
   const limits = { ...LIMITS, ...options.limits };
   const token = await keptToken(folder);
   const files = new PageFiles(options.pages);
   const hello = (): ServerMessage => ({ type: 'statelet.hello', version, node, startedAt, writable: !!write });
-  const hub = new Hub({ live, charts, hello, limits, log });
+  const hub = new Hub({ live, charts, explain, hello, limits, log });
   const sockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_MESSAGE,
@@ -98,6 +98,11 @@ export async function startInspector(options: InspectorOptions): Promise<Listeni
       case 'statelet.watch':
         if (!live.actor(message.sessionId)) return `statelet.watch: ${message.sessionId}: there is no such actor`;
         if (!hub.watch(client, message.sessionId)) return `statelet.watch: accepted are ${limits.watched} at a time`;
+        return undefined;
+      case 'statelet.explain':
+        if (!live.actor(message.sessionId)) return `statelet.explain: ${message.sessionId}: there is no such actor`;
+        if (!hub.explain(client, message.sessionId))
+          return `statelet.explain: accepted are ${limits.watched} at a time`;
         return undefined;
       case 'statelet.unwatch':
         client.watched.delete(message.sessionId);

@@ -1,6 +1,6 @@
 import type { ClientMessage } from './inspect.types.ts';
 
-const ACCEPTED = 'xstate.inspecting, xstate.event, statelet.watch, statelet.unwatch';
+const ACCEPTED = 'xstate.inspecting, xstate.event, statelet.watch, statelet.unwatch, statelet.explain';
 /** `x:12` */
 const SESSION = /^[\w:.-]{1,64}$/;
 
@@ -13,7 +13,8 @@ export function readMessage(text: string): ClientMessage | { problem: string } {
     case 'xstate.inspecting':
       return { type };
     case 'statelet.watch':
-    case 'statelet.unwatch': {
+    case 'statelet.unwatch':
+    case 'statelet.explain': {
       const { sessionId } = message;
       return isSession(sessionId)
         ? { type, sessionId }

@@ -102,6 +102,34 @@ describe('messages of our own', () => {
     expect(client.heard.filter(({ type }) => type === 'statelet.context')).toHaveLength(contexts);
   });
 
+  test('say why an actor is where it is, to a client that asks', async () => {
+    const agent = await start();
+    const client = await hear(agent.url('&only=statelet'));
+    const { sessionId } = agent.lamp('lamp0');
+    client.send({ type: 'statelet.explain', sessionId });
+    expect(await client.until('statelet.explanation')).toMatchObject({
+      sessionId,
+      explanation: { headline: 'lamp0 is off', found: true, waitsFor: [] },
+    });
+    client.send({ type: 'statelet.explain', sessionId: 'x:999' });
+    expect(await client.until('statelet.error')).toMatchObject({
+      message: 'statelet.explain: x:999: there is no such actor',
+    });
+  });
+
+  test('say of an actor that cannot be explained that it cannot, and the agent goes on', async () => {
+    const explain = () => {
+      throw new Error('nothing is known');
+    };
+    const agent = await start({ explain });
+    const client = await hear(agent.url('&only=statelet'));
+    const { sessionId } = agent.lamp('lamp0');
+    client.send({ type: 'statelet.explain', sessionId });
+    const message = `statelet.explain: lamp lamp0 (${sessionId}): nothing is known`;
+    expect(await client.until('statelet.error')).toMatchObject({ message });
+    expect(agent.log).toContain(`error: inspector: ${message}`);
+  });
+
   test('leave out a context that is too large', async () => {
     const agent = await start({ limits: { contextChars: 1000 } });
     const client = await hear(agent.url());

@@ -101,7 +101,8 @@ describeInBrowser('the inspector page of a running agent', () => {
   test('a container that crashes says so: colour, words, timer, the way it took, and who asked', async () => {
     await open('#/container/shop/crasher-testnode/main');
     await lit('crashLoopBackOff').waitFor();
-    await page.locator('.problem', { hasText: 'CrashLoopBackOff: back-off' }).waitFor();
+    await page.locator('.explained .headline', { hasText: /ended with code 3.*CrashLoopBackOff \(back-off/ }).waitFor();
+    await page.locator('.explained li', { hasText: 'the crash back-off is over in' }).first().waitFor();
     await page.locator('.fact', { hasText: 'crashBackoff in' }).waitFor();
     await page.locator('.edge.walked[data-from="deciding"][data-to="crashLoopBackOff"]').waitFor({ state: 'attached' });
     await page.locator('.log li', { hasText: 'ended with code 3' }).first().waitFor();

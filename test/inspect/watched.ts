@@ -102,7 +102,7 @@ export async function watched(
     lamps?: number;
     /** What is shown of the first lamp's context, however long it is. */
     context?: (text: string) => unknown;
-  } & Partial<Pick<InspectorOptions, 'host' | 'pages'>> = {},
+  } & Partial<Pick<InspectorOptions, 'host' | 'pages' | 'explain'>> = {},
 ): Promise<Watched> {
   const folder = given.folder ?? (await mkdtemp(join(tmpdir(), 'statelet-inspect-')));
   const log: string[] = [];
@@ -122,6 +122,12 @@ export async function watched(
     folder,
     live: context ? { ...live, context: () => context(lamp('lamp0').getSnapshot().context.text) } : live,
     charts: roomCharts,
+    explain:
+      given.explain ??
+      (({ id, state }) => ({
+        ...{ kind: 'node', name: id, found: true, headline: `${id} is ${state}` },
+        ...{ places: [], waitsFor: [], next: [], whyNot: [], steps: [], similar: [] },
+      })),
     node: 'testnode',
     version: '1.2.3',
     startedAt: 1,

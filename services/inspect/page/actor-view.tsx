@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Chart } from '../../charts/chart.types.ts';
 import type { LiveActor, Transition } from '../../live/live.types.ts';
 import { ChartView } from './chart-view.tsx';
+import { Why } from './why.tsx';
 import { JsonTree } from './json-tree.tsx';
 import { Log } from './log.tsx';
 import { agentNow, nameOf, type Model } from './model.ts';
@@ -36,6 +37,7 @@ export function ActorView({ actor, model }: ActorViewProps) {
         )}
       </section>
       <aside class="side">
+        <Why explanation={model.explanations.get(actor.sessionId)} />
         <Now actor={actor} model={model} chart={chart} last={own.at(-1)} />
         <Family actor={actor} model={model} />
         <div class="tabs" role="tablist">
@@ -89,7 +91,10 @@ function Now({
   const paths = pathsOf(actor.state);
   const states = paths.map((path) => ({ path, text: chart?.states.find((s) => s.path === path)?.description }));
   const calls = actor.effects.filter(({ src }) => !isWatch(chart, src));
-  const known = problemsOf(model.contexts.get(actor.sessionId));
+  const headline = model.explanations.get(actor.sessionId)?.headline ?? '';
+  const known = problemsOf(model.contexts.get(actor.sessionId)).filter(
+    (text) => !headline.includes(text.replace(/^\w+: /, '')),
+  );
   const failed = last?.cause.by === 'effectFailed' && last.to === actor.state ? [last.cause.detail ?? last.event] : [];
   return (
     <div class="now">

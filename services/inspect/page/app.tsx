@@ -8,6 +8,8 @@ import { NO_FILTER, treeOf, type Row } from './tree.ts';
 import { TreeView } from './tree-view.tsx';
 
 const store = openStore();
+/** Pause after which it is asked anew why the chosen actor is where it is, ms. */
+const EXPLAIN_MS = 2_000;
 /** What is folded when the page opens: nothing. */
 const NOTHING: ReadonlySet<string> = new Set();
 
@@ -49,6 +51,12 @@ export function App() {
     store.send({ type: 'statelet.watch', sessionId: watched });
     return () => store.send({ type: 'statelet.unwatch', sessionId: watched });
   }, [watched, isOpen, model.startedAt]);
+
+  // Anew with each change of the actor, and now and then: what holds it up may be another one, and ages go on.
+  const chosenNow = useTick(EXPLAIN_MS);
+  useEffect(() => {
+    if (watched && isOpen && !document.hidden) store.send({ type: 'statelet.explain', sessionId: watched });
+  }, [watched, isOpen, model.startedAt, chosen?.state, chosen?.since, chosen?.effects.length, chosenNow]);
 
   // The first look is at something: what fails, else the first pod, else the agent itself.
   const hasActors = model.actors.size > 0;

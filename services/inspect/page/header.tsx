@@ -4,6 +4,8 @@ import type { Tree } from './tree.ts';
 
 /** How long a return of the agent is told, ms. */
 const TELL_RETURN_MS = 15_000;
+/** How long something that is said of the page itself is shown, ms. */
+const TELL_NOTICE_MS = 10_000;
 
 interface HeaderProps {
   model: Model;
@@ -19,6 +21,7 @@ export function Header({ model, tree, onHelp }: HeaderProps) {
         {model.node}
       </span>
       <Connection model={model} />
+      <Notice model={model} />
       {model.isWritable && (
         <span class="count" title="This agent runs with --inspect-write">
           takes events
@@ -34,6 +37,15 @@ export function Header({ model, tree, onHelp }: HeaderProps) {
         ?
       </button>
     </header>
+  );
+}
+
+function Notice({ model: { notice } }: { model: Model }) {
+  if (!notice || Date.now() - notice.at > TELL_NOTICE_MS) return null;
+  return (
+    <span class="notice" role="status" title={notice.text}>
+      {notice.text}
+    </span>
   );
 }
 

@@ -1,4 +1,5 @@
 import type { Chart } from '../../charts/chart.types.ts';
+import type { Explanation } from '../../explain/explain.types.ts';
 import type { LiveActor, Transition } from '../../live/live.types.ts';
 import type { ServerMessage } from '../inspect.types.ts';
 
@@ -29,10 +30,12 @@ export interface Model {
   /** Oldest first. */
   transitions: Transition[];
   contexts: Map<string, unknown>;
+  /** Why an actor is where it is, by session: of the last time it was asked. */
+  explanations: Map<string, Explanation>;
   /** How far this browser's clock is ahead of the agent's, ms. */
   skew: number;
-  /** The last complaint of the server. */
-  problem?: string;
+  /** What the server last said of this page itself, and when, ms since the epoch. */
+  notice?: { text: string; at: number };
 }
 
 export function emptyModel(): Model {
@@ -47,6 +50,7 @@ export function emptyModel(): Model {
     children: new Map(),
     transitions: [],
     contexts: new Map(),
+    explanations: new Map(),
     skew: 0,
   };
 }
@@ -62,7 +66,8 @@ export function take(model: Model, message: ServerMessage, now: number): void {
       Object.assign(model, { version: message.version, node: message.node, startedAt: message.startedAt });
       model.isWritable = message.writable;
       model.contexts.clear();
-      model.problem = undefined;
+      model.explanations.clear();
+      model.notice = undefined;
       return;
     case 'statelet.charts':
       model.charts = new Map(Object.values(message.charts).map((chart) => [chart.machine, chart]));
@@ -92,10 +97,15 @@ export function take(model: Model, message: ServerMessage, now: number): void {
     case 'statelet.context':
       model.contexts.set(message.sessionId, message.context);
       return;
+    case 'statelet.explanation':
+      model.explanations.set(message.sessionId, message.explanation);
+      return;
     case 'statelet.lagged':
+      model.notice = { text: `this page was too slow: ${message.dropped} messages were skipped`, at: now };
       return;
     case 'statelet.error':
-      model.problem = message.message;
+      // An actor may end while it is asked for.
+      if (!message.message.endsWith('there is no such actor')) model.notice = { text: message.message, at: now };
   }
 }
 
@@ -105,13 +115,14 @@ function join({ children }: Model, { sessionId, parent = '' }: LiveActor): void 
   else children.set(parent, [sessionId]);
 }
 
-function leave({ actors, children, contexts }: Model, sessionId: string): void {
+function leave({ actors, children, contexts, explanations }: Model, sessionId: string): void {
   const parent = actors.get(sessionId)?.parent ?? '';
   const siblings = children.get(parent)?.filter((id) => id !== sessionId);
   if (siblings?.length) children.set(parent, siblings);
   else children.delete(parent);
   actors.delete(sessionId);
   contexts.delete(sessionId);
+  explanations.delete(sessionId);
 }
 
 /** The clocks of an agent behind a tunnel and of this browser may differ; ages are told by the agent's. */

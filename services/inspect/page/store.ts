@@ -53,13 +53,14 @@ export function useModel(store: Store): Model {
   return store.model;
 }
 
-/** Draws the component anew as time goes by. */
-export function useTick(everyMs: number): void {
-  const [, setTicks] = useState(0);
+/** Draws the component anew as time goes by; how often it has. */
+export function useTick(everyMs: number): number {
+  const [count, setTicks] = useState(0);
   useEffect(() => {
     const timer = setInterval(() => setTicks((ticks) => ticks + 1), everyMs);
     return () => clearInterval(timer);
   }, [everyMs]);
+  return count;
 }
 
 /** The hash of the page's address. */
