@@ -89,7 +89,7 @@ async function readyPods(prefix: string, n: number): Promise<number> {
         p.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True'),
     );
     if (ready.length >= n) return now();
-    await sleep(10);
+    await sleep(50);
   }
 }
 interface PodItem {
