@@ -8,7 +8,7 @@ import { about, agentOf } from './scene.ts';
 import { clause, span } from './words.ts';
 
 /** The states that hold pods or the node back, in words, of an actor that is in some. */
-function heldBy(scene: Scene, actor: LiveActor): string | undefined {
+export function heldBy(scene: Scene, actor: LiveActor): string | undefined {
   const held = statesOf(scene, actor).filter(({ holdsBack }) => holdsBack);
   return held.length > 0 ? held.map(({ description }) => clause(description)).join('; ') : undefined;
 }
