@@ -2,8 +2,7 @@ import type { DesiredPod } from '../../machines/kubernetes.types.ts';
 import type { ManifestSet } from '../../machines/syncloop/policy/manifest-set.ts';
 import type { LiveActor } from '../live/live.types.ts';
 import { callsOf, meaningOf, statesOf, timerSuffix } from './actor.ts';
-import { slowness } from './container.ts';
-import { WEIGHTS, type Cause, type Scene } from './explain.types.ts';
+import { slowness, WEIGHTS, type Cause, type Scene } from './explain.types.ts';
 import { about, agentOf } from './scene.ts';
 import { clause, span } from './words.ts';
 

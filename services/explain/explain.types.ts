@@ -103,6 +103,10 @@ export const WEIGHTS = {
   allHeld: 4,
 } as const;
 
+/** A call that takes longer is slow, ms. */
+const SLOW = 3_000;
+export const slowness = (ms: number): Weight => (ms >= SLOW ? WEIGHTS.slow : WEIGHTS.progress);
+
 /** It is more than on its way. */
 export const isTrouble = (cause: Cause | undefined) => cause !== undefined && cause.weight >= WEIGHTS.slow;
 

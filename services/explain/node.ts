@@ -1,8 +1,7 @@
 import type { LiveActor } from '../live/live.types.ts';
 import { allNext, callsOf, callWords, placeOf, timerSuffix, waitsOf } from './actor.ts';
 import { agentCauses, heldBy } from './agent-causes.ts';
-import { slowness } from './container.ts';
-import { isTrouble, WEIGHTS, type Cause, type Explanation, type Scene } from './explain.types.ts';
+import { isTrouble, slowness, WEIGHTS, type Cause, type Explanation, type Scene } from './explain.types.ts';
 import { stepsOf } from './pod.ts';
 import { isRunning } from './pod-causes.ts';
 import { agentOf } from './scene.ts';
