@@ -60,7 +60,7 @@ export const containerWords: ChartWords = {
   delays: {
     crashBackoff: 'the crash back-off',
     retry: 'the wait before the next try',
-    reason: 'the time for which the reason of the failure is shown',
+    reason: 'the moment before the failed start counts as a crash',
     stopRetry: 'the wait before it is asked to stop again',
     lookAgain: 'the wait before the runtime is asked again',
   },
@@ -80,7 +80,7 @@ export const imagePullWords: ChartWords = {
     mustBackOff: 'the back-off after the last failed pull is not over',
   },
   delays: {
-    showError: 'the time for which the error itself is shown',
+    showError: 'the moment before the back-off begins',
     pullBackoff: 'the back-off before the next pull',
     lookAgain: 'the wait before the image is looked for again',
   },

@@ -96,7 +96,12 @@ function nextOf(scene: Scene, actor: LiveActor, who: string): { own: Next[]; oth
   const result: { own: Next[]; others: Next[] } = { own: [], others: [] };
   for (const edge of chart.edges) {
     const target = chart.states.find(({ path }) => path === edge.to);
-    if (!target || !here.some(({ path }) => path === edge.from || path.startsWith(`${edge.from}.`))) continue;
+    if (
+      !target ||
+      edge.event.startsWith('xstate.done.state.') ||
+      !here.some(({ path }) => path === edge.from || path.startsWith(`${edge.from}.`))
+    )
+      continue;
     const when = whenOf(scene, actor, edge);
     if (when === undefined) continue;
     const isOwn = !['always', 'on'].includes(edge.kind) || awaits.includes(edge.guard ?? edge.what);
@@ -127,7 +132,7 @@ function whenOf(scene: Scene, actor: LiveActor, { kind, what, guard }: Edge): st
   switch (kind) {
     case 'after': {
       const timer = timersOf(scene, actor).find(({ delay }) => delay === what);
-      return timer && timerWords(scene, actor, timer) + only;
+      return timer && timerWords(scene, actor, timer).replace(/is over (in .*)$/, 'is over ($1)') + only;
     }
     case 'always':
       return guard === undefined ? undefined : guardWords(words, guard);

@@ -3,8 +3,9 @@ import { judgedAgainAfter } from '../../machines/pod/policy/admit/refusal.ts';
 import { allNext, placeOf, waitsOf } from './actor.ts';
 import { agentCauses, writerCause } from './agent-causes.ts';
 import type { Explanation, Scene, Target } from './explain.types.ts';
-import { stepsOf, whoIs } from './pod.ts';
+import { whoIs } from './pod.ts';
 import { about, agentOf, type SeenAgent } from './scene.ts';
+import { stepsOf } from './steps.ts';
 import { clause, closeNames, listed, sentence, span } from './words.ts';
 
 /** A pod that has no actor: refused, not begun, gone, broken at its source, or never there. */

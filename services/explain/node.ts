@@ -1,10 +1,10 @@
 import type { LiveActor } from '../live/live.types.ts';
-import { allNext, callsOf, callWords, placeOf, timerSuffix, waitsOf } from './actor.ts';
+import { allNext, callsOf, callWords, placeOf, statesOf, timerSuffix, waitsOf } from './actor.ts';
 import { agentCauses, heldBy } from './agent-causes.ts';
 import { isTrouble, slowness, WEIGHTS, type Cause, type Explanation, type Scene } from './explain.types.ts';
-import { stepsOf } from './pod.ts';
 import { isRunning } from './pod-causes.ts';
 import { agentOf } from './scene.ts';
+import { stepsOf } from './steps.ts';
 import { listed, sentence } from './words.ts';
 
 /** Machines of the node, in words; others are of its pods, or come and go. */
@@ -23,7 +23,12 @@ const NODE: Readonly<Record<string, string>> = {
 export function explainNode(scene: Scene): Explanation {
   const agent = agentOf(scene);
   const name = agent?.seen.nodeName ?? '';
-  const own = scene.actors.filter(({ machine }) => machine in NODE);
+  const order = Object.keys(NODE);
+  const own = scene.actors
+    .filter(({ machine }) => order.includes(machine))
+    .sort((a, b) => order.indexOf(a.machine) - order.indexOf(b.machine));
+  // What only goes on by its periods is not waited for.
+  const held = own.filter((actor) => statesOf(scene, actor).some(({ holdsBack }) => holdsBack));
   const who = (actor: LiveActor) =>
     actor.machine === 'podSource' ? `the ${actor.id}` : (NODE[actor.machine] ?? actor.machine);
   const causes = [
@@ -34,7 +39,10 @@ export function explainNode(scene: Scene): Explanation {
   const sorted = causes.sort((a, b) => b.weight - a.weight);
   const pods = scene.actors.filter(({ machine }) => machine === 'pod');
   const well = pods.filter((pod) => isRunning(scene, pod)).length;
-  const count = `${pods.length} pod${pods.length === 1 ? '' : 's'}, of which ${well} run${well === 1 ? 's' : ''} as wanted`;
+  const count =
+    pods.length === 0
+      ? 'it has no pods'
+      : `${pods.length} pod${pods.length === 1 ? '' : 's'}, of which ${well} run${well === 1 ? 's' : ''} as wanted`;
   const [root, ...more] = sorted;
   const also = more.length > 0 ? ` (and ${more.length} more below)` : '';
   return {
@@ -44,9 +52,9 @@ export function explainNode(scene: Scene): Explanation {
     places: own.map((actor) => placeOf(scene, actor, who(actor))),
     waitsFor: [
       ...sorted.map(({ text }) => ({ who: `node ${name}`, for: 'reason' as const, what: '', text: sentence(text) })),
-      ...own.flatMap((actor) => waitsOf(scene, actor, who(actor))),
+      ...held.flatMap((actor) => waitsOf(scene, actor, who(actor))),
     ],
-    next: allNext(scene, own, who),
+    next: allNext(scene, held.length > 0 ? held : own, who),
     whyNot: root ? [sentence(`${count}`)] : [],
     steps: stepsOf(scene, 'node'),
   };

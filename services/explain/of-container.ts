@@ -3,8 +3,9 @@ import { allNext, meaningOf, placeOf, waitsOf } from './actor.ts';
 import { containerCause, containerName, isFine, seenContainer } from './container.ts';
 import { isTrouble, WEIGHTS, type Explanation, type Scene, type Target } from './explain.types.ts';
 import { containersOf, podCauses } from './pod-causes.ts';
-import { stepsOf, whoIs } from './pod.ts';
+import { whoIs } from './pod.ts';
 import { below, seenPod } from './scene.ts';
+import { stepsOf } from './steps.ts';
 import { clause, closeNames, listed, sentence } from './words.ts';
 
 /** One container of a pod that has an actor. */

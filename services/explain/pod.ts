@@ -1,13 +1,11 @@
 import type { LiveActor } from '../live/live.types.ts';
-import { isOf } from '../live/history.ts';
 import { allNext, meaningOf, placeOf, timersOf, timerWords, waitsOf } from './actor.ts';
 import { containerName, exitWords, isFine, seenContainer } from './container.ts';
-import { isTrouble, WEIGHTS, type Cause, type Explanation, type Scene, type Step } from './explain.types.ts';
+import { isTrouble, WEIGHTS, type Cause, type Explanation, type Scene } from './explain.types.ts';
 import { containersOf, isRunning, podCauses, running } from './pod-causes.ts';
 import { about, below, seenPod } from './scene.ts';
+import { stepsOf } from './steps.ts';
 import { clause, listed, sentence } from './words.ts';
-
-const MOST_STEPS = 12;
 
 /** A pod that has an actor. */
 export function explainPod(scene: Scene, actor: LiveActor): Explanation {
@@ -131,22 +129,4 @@ function whyNot(scene: Scene, actor: LiveActor): string[] {
     ...notReady(scene, actor).map(sentence),
     sentence(`${name} does not end, because nobody has asked for that and it has not ended by itself`),
   ];
-}
-
-/** The last steps of all that is about one, in words. */
-export function stepsOf({ live, charts }: Scene, actor: string): Step[] {
-  return live
-    .history()
-    .filter((step) => isOf(actor, step))
-    .slice(-MOST_STEPS)
-    .map(({ at, actor: who, machine, to, cause: { by, detail } }) => ({
-      at,
-      who,
-      to,
-      meaning: to
-        .split(', ')
-        .map((path) => charts[machine]?.states.find((state) => state.path === path)?.description ?? path)
-        .join(' '),
-      because: detail ?? by,
-    }));
 }

@@ -125,6 +125,6 @@ test('a runtime that is away', async () => {
 test('what is asked for wrongly is told what is accepted', async () => {
   expect(await run('deployment', 'web')).toMatchObject({
     code: 2,
-    stderr: expect.stringContaining('accepted are node, pod NAMESPACE/NAME, container NAMESPACE/NAME/CONTAINER'),
+    stderr: expect.stringMatching(/accepted are node, pod\s+\S*\s*NAMESPACE\/NAME/),
   });
 });

@@ -52,7 +52,7 @@ describe('an explanation', () => {
     expect(it.pod('web').next).toEqual([
       {
         who: 'container app',
-        when: 'the crash back-off is over in 11 s',
+        when: 'the crash back-off is over (in 11 s)',
         then: 'Finds from the plan, the sandbox and the instances there are what is to be done next.',
       },
     ]);
