@@ -14,6 +14,7 @@ export async function pages(): Promise<Map<string, string>> {
   const charts = Object.values(chartsOf(machines));
   const result = new Map<string, string>([
     ['README.md', index(charts)],
+    ['coverage.md', coverage(charts)],
     ['spawns.svg', await picture(familyOf(charts))],
   ]);
   for (const chart of charts) {
@@ -77,6 +78,35 @@ function index(charts: Chart[]): string {
     '',
     'The tables have everything: also what a state does without leaving it, entry actions, and events that are taken in',
     'any state. `after` names a delay that is computed when the state is entered, or says how long it is.',
+    '',
+    'Every state and transition is walked by tests: [coverage](coverage.md).',
+    '',
+  ].join('\n');
+}
+
+/** What the paths tests walk. That they walk all of it is what they test; that each has one, test/structure.test.ts. */
+function coverage(charts: Chart[]): string {
+  const sum = (numbers: number[]) => String(numbers.reduce((a, b) => a + b, 0));
+  const states = charts.map((c) => c.states.length - 1);
+  const transitions = charts.map((c) => c.edges.length);
+  const rows = charts.map((c, i) => {
+    const file = `test/machines/${c.name}.paths.test.ts`;
+    const all = [states[i], transitions[i]].map((n) => `${n} of ${n}`);
+    return [`[${c.name}](${c.name}.md)`, ...all, `[${c.name}.paths.test.ts](../../${file})`];
+  });
+  return [
+    '# Coverage of the statecharts',
+    '',
+    generated,
+    '',
+    'Each machine has a test that walks its chart along generated paths: every event at every moment, every way in which',
+    'an effect can end, every timer. After each step the invariants of the machine are asked. The test fails where a state is',
+    'not entered or a transition not taken, so that the numbers below are always all there is. `npm test -- test/machines`',
+    'prints them as they were walked, with the number of paths.',
+    '',
+    ...table(['machine', 'states entered', 'transitions taken', 'by'], rows),
+    '',
+    `Together ${sum(states)} states and ${sum(transitions)} transitions.`,
     '',
   ].join('\n');
 }

@@ -6,6 +6,7 @@ import { machines } from '../bin/charts.ts';
 import { pages } from '../scripts/docs.ts';
 import { chartsOf } from '../services/charts/chart-of.ts';
 import { cycles, readSources, ROOT } from './support/import-graph.ts';
+import { sizeOf } from './support/paths.ts';
 
 const own = readSources(['bin', 'machines', 'services']);
 const all = readSources(['bin', 'machines', 'services', 'scripts', 'bench', 'test']);
@@ -166,3 +167,15 @@ test.each([...(await pages())])('docs/statecharts/%s is fresh', (name, text) => 
 test('docs/statecharts has nothing of machines that are gone', async () => {
   expect(readdirSync(join(ROOT, 'docs/statecharts')).sort()).toEqual([...(await pages()).keys()].sort());
 });
+
+const charts = chartsOf(machines);
+test.each(Object.entries(machines))(
+  '%s has a test that walks all of it, as docs/statecharts/coverage.md says',
+  (name, machine) => {
+    const text = readFileSync(join(ROOT, `test/machines/${name}.paths.test.ts`), 'utf8');
+    // Without exceptions.
+    expect(text).toMatch(/expectAllTransitionsWalked\(report\)/);
+    const { states, edges } = charts[name]!;
+    expect(sizeOf(machine)).toEqual({ states: states.length - 1, transitions: edges.length });
+  },
+);

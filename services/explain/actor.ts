@@ -1,7 +1,7 @@
 import type { ChartWords } from '../../machines/chart-words.types.ts';
 import type { Chart, Edge, State } from '../charts/chart.types.ts';
 import type { LiveActor, LiveEffect, LiveTimer } from '../live/live.types.ts';
-import type { Next, Place, Scene, Wait } from './explain.types.ts';
+import { slowness, WEIGHTS, type Next, type Place, type Scene, type Wait } from './explain.types.ts';
 import { clause, sentence, span } from './words.ts';
 
 /** A timer that no node lives to see stands for none, ms. */
@@ -50,7 +50,9 @@ export function timerWords(scene: Scene, actor: LiveActor, timer: LiveTimer): st
 /** `the runtime creates an instance in the sandbox of the pod; this call (createContainer) has been under way for 8 s` */
 export function callWords(scene: Scene, actor: LiveActor, { src, began }: LiveEffect): string {
   const doing = statesOf(scene, actor).find(({ invokes }) => invokes.includes(src));
-  return `${clause(doing?.description ?? src)}; this call (${src}) has been under way for ${span(scene.now - began)}`;
+  const age = scene.now - began;
+  const late = slowness(age) === WEIGHTS.slow ? ', and is not answered' : '';
+  return `${clause(doing?.description ?? src)}; this call (${src}) has been under way for ${span(age)}${late}`;
 }
 
 /** `; the crash back-off is over in 37 s`, of the timer that runs longest: it leads on. Empty where none runs. */

@@ -2,13 +2,12 @@ import type { DesiredPod } from '../../machines/kubernetes.types.ts';
 import type { ManifestSet } from '../../machines/syncloop/policy/manifest-set.ts';
 import type { LiveActor } from '../live/live.types.ts';
 import { callsOf, meaningOf, statesOf, timerSuffix } from './actor.ts';
-import { slowness } from './container.ts';
-import { WEIGHTS, type Cause, type Scene } from './explain.types.ts';
+import { slowness, WEIGHTS, type Cause, type Scene } from './explain.types.ts';
 import { about, agentOf } from './scene.ts';
 import { clause, span } from './words.ts';
 
 /** The states that hold pods or the node back, in words, of an actor that is in some. */
-function heldBy(scene: Scene, actor: LiveActor): string | undefined {
+export function heldBy(scene: Scene, actor: LiveActor): string | undefined {
   const held = statesOf(scene, actor).filter(({ holdsBack }) => holdsBack);
   return held.length > 0 ? held.map(({ description }) => clause(description)).join('; ') : undefined;
 }

@@ -5,7 +5,7 @@ import type { ObservedContainer } from '../../machines/runtime.types.ts';
 import { exitCause } from '../live/cause-exit.ts';
 import type { LiveActor } from '../live/live.types.ts';
 import { callsOf, callWords, meaningOf, timerSuffix } from './actor.ts';
-import { WEIGHTS, type Cause, type Scene, type Weight } from './explain.types.ts';
+import { slowness, WEIGHTS, type Cause, type Scene } from './explain.types.ts';
 import { clause, span } from './words.ts';
 
 /** What is read of a container's context. */
@@ -19,10 +19,6 @@ export interface SeenContainer {
   stopRetry?: Retry;
 }
 
-/** A call that takes longer is slow, ms. */
-const SLOW = 3_000;
-
-export const slowness = (ms: number): Weight => (ms >= SLOW ? WEIGHTS.slow : WEIGHTS.progress);
 export const seenContainer = ({ live }: Scene, { sessionId }: LiveActor) => live.peek(sessionId) as SeenContainer;
 
 /** `init container setup`, `sidecar proxy`, `container app` */

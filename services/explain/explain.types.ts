@@ -16,6 +16,8 @@ export interface Explanation {
   found: boolean;
   /** The root cause, in one sentence or two. */
   headline: string;
+  /** Something is wrong or takes too long; false where all is well or on its way. */
+  trouble: boolean;
   /** Where it is: each actor that is about it. */
   places: Place[];
   waitsFor: Wait[];
@@ -100,6 +102,13 @@ export const WEIGHTS = {
   /** Nothing can go on, whatever else is wrong. */
   allHeld: 4,
 } as const;
+
+/** A call that takes longer is slow, ms. */
+const SLOW = 3_000;
+export const slowness = (ms: number): Weight => (ms >= SLOW ? WEIGHTS.slow : WEIGHTS.progress);
+
+/** It is more than on its way. */
+export const isTrouble = (cause: Cause | undefined) => cause !== undefined && cause.weight >= WEIGHTS.slow;
 
 /** One look at the agent: everything is read once. */
 export interface Scene extends ExplainView {

@@ -33,6 +33,7 @@ export function explainMissing(scene: Scene, target: Extract<Target, { kind: 'po
   return {
     ...{ kind: target.kind, name: asked, found: told?.found ?? false, similar, steps },
     headline: sentence(told?.text ?? (gone ? `${gone}${left ? `; ${left}` : ''}` : unknown)),
+    trouble: gone === undefined,
     places: writers.map((writer) => placeOf(scene, writer, whoIs(scene, writer))),
     waitsFor: [
       ...(told ? [{ who: `pod ${full}`, for: 'reason' as const, what: told.what, text: sentence(told.text) }] : []),

@@ -1,12 +1,11 @@
 import type { LiveActor } from '../live/live.types.ts';
-import { allNext, callsOf, callWords, meaningOf, placeOf, statesOf, timerSuffix, waitsOf } from './actor.ts';
-import { agentCauses } from './agent-causes.ts';
-import { slowness } from './container.ts';
-import { WEIGHTS, type Cause, type Explanation, type Scene } from './explain.types.ts';
+import { allNext, callsOf, callWords, placeOf, statesOf, timerSuffix, waitsOf } from './actor.ts';
+import { agentCauses, heldBy } from './agent-causes.ts';
+import { isTrouble, slowness, WEIGHTS, type Cause, type Explanation, type Scene } from './explain.types.ts';
 import { isRunning } from './pod-causes.ts';
 import { agentOf } from './scene.ts';
 import { stepsOf } from './steps.ts';
-import { clause, listed, sentence } from './words.ts';
+import { listed, sentence } from './words.ts';
 
 /** Machines of the node, in words; others are of its pods, or come and go. */
 const NODE: Readonly<Record<string, string>> = {
@@ -49,6 +48,7 @@ export function explainNode(scene: Scene): Explanation {
   return {
     ...{ kind: 'node', name, found: agent !== undefined, similar: [] },
     headline: sentence(root ? `node ${name}: ${root.text}${also}` : `node ${name} is well: ${count}`),
+    trouble: isTrouble(root),
     places: own.map((actor) => placeOf(scene, actor, who(actor))),
     waitsFor: [
       ...sorted.map(({ text }) => ({ who: `node ${name}`, for: 'reason' as const, what: '', text: sentence(text) })),
@@ -86,13 +86,9 @@ function ownCause(scene: Scene, actor: LiveActor, who: string): Cause[] {
   if (actor.machine === 'syncloop' || actor.machine === 'runtimeHealth') return [];
   const suffix = timerSuffix(scene, actor);
   const { unavailable } = (scene.live.peek(actor.sessionId) ?? {}) as { unavailable?: string };
-  if (statesOf(scene, actor).some(({ holdsBack }) => holdsBack))
-    return [
-      {
-        weight: WEIGHTS.failed,
-        text: `${who}: ${clause(meaningOf(scene, actor))}${unavailable ? ` (${unavailable})` : ''}${suffix}`,
-      },
-    ];
+  const held = heldBy(scene, actor);
+  if (held !== undefined)
+    return [{ weight: WEIGHTS.failed, text: `${who}: ${unavailable ? `${unavailable}; ` : ''}${held}${suffix}` }];
   const [call] = callsOf(scene, actor);
   const age = call ? scene.now - call.began : 0;
   // Watches are calls that are to last.

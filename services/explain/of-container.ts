@@ -1,7 +1,7 @@
 import type { LiveActor } from '../live/live.types.ts';
 import { allNext, meaningOf, placeOf, waitsOf } from './actor.ts';
 import { containerCause, containerName, isFine, seenContainer } from './container.ts';
-import { WEIGHTS, type Explanation, type Scene, type Target } from './explain.types.ts';
+import { isTrouble, WEIGHTS, type Explanation, type Scene, type Target } from './explain.types.ts';
 import { containersOf, podCauses } from './pod-causes.ts';
 import { whoIs } from './pod.ts';
 import { below, seenPod } from './scene.ts';
@@ -23,13 +23,19 @@ export function explainContainer(
   const [root] = causes;
   if (!names.includes(container) && !actor)
     return {
-      ...{ ...base, found: false, places: [], waitsFor: [], next: [], whyNot: [] },
+      ...{ ...base, found: false, trouble: true, places: [], waitsFor: [], next: [], whyNot: [] },
       similar: closeNames(container, names).map((each) => `${namespace}/${name}/${each}`),
       headline: sentence(`pod ${namespace}/${name} has no container of the name ${container}; it has ${listed(names)}`),
     };
   if (!actor)
     return {
-      ...{ ...base, found: true, places: [placeOf(scene, pod, whoIs(scene, pod))], whyNot: [] },
+      ...{
+        ...base,
+        found: true,
+        trouble: isTrouble(root),
+        places: [placeOf(scene, pod, whoIs(scene, pod))],
+        whyNot: [],
+      },
       headline: sentence(`container ${container} does not run: ${root?.text ?? clause(meaningOf(scene, pod))}`),
       waitsFor: waitsOf(scene, pod, whoIs(scene, pod)),
       next: allNext(scene, [pod], (each) => whoIs(scene, each)),
@@ -37,15 +43,22 @@ export function explainContainer(
   const all = [actor, ...below(scene, actor)];
   const who = containerName(seenContainer(scene, actor));
   const own = containerCause(scene, actor);
+  // Whatever it does itself: nothing can go on before the runtime is back.
+  const held = root?.weight === WEIGHTS.allHeld ? root : undefined;
   // One that waits for its turn waits for whatever holds up the others.
   const cause =
     own && own.weight === WEIGHTS.remark && root && root.text !== own.text
       ? { text: `${own.text}; ${root.text}` }
       : own;
   const state = isFine(scene, actor) ? 'is as it is to be' : 'does not run as it is to';
-  const headline = cause ? cause.text : `${who} ${state}: ${clause(meaningOf(scene, actor))}`;
+  const headline = held
+    ? `${who} ${state}: ${held.text}${own ? `; ${own.text}` : ''}`
+    : cause
+      ? cause.text
+      : `${who} ${state}: ${clause(meaningOf(scene, actor))}`;
   return {
     ...{ ...base, found: true, headline: sentence(`${namespace}/${name}: ${headline}`) },
+    trouble: isTrouble(held ?? own),
     places: all.map((each) => placeOf(scene, each, whoIs(scene, each))),
     waitsFor: all.flatMap((each) => waitsOf(scene, each, whoIs(scene, each))),
     next: allNext(scene, all, (each) => whoIs(scene, each)),

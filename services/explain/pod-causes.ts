@@ -1,8 +1,8 @@
 import type { LiveActor } from '../live/live.types.ts';
 import { callsOf, callWords, meaningOf, statesOf, timersOf, timerSuffix, timerWords, waitsOf } from './actor.ts';
 import { agentCauses, manifestCauses, writerCause } from './agent-causes.ts';
-import { containerCause, isFine, seenContainer, slowness } from './container.ts';
-import { WEIGHTS, type Cause, type Scene } from './explain.types.ts';
+import { containerCause, isFine, seenContainer } from './container.ts';
+import { slowness, WEIGHTS, type Cause, type Scene } from './explain.types.ts';
 import { childrenOf, seenPod } from './scene.ts';
 import { clause, span } from './words.ts';
 

@@ -1,7 +1,7 @@
 import type { LiveActor } from '../live/live.types.ts';
 import { allNext, meaningOf, placeOf, timersOf, timerWords, waitsOf } from './actor.ts';
 import { containerName, exitWords, isFine, seenContainer } from './container.ts';
-import { WEIGHTS, type Cause, type Explanation, type Scene } from './explain.types.ts';
+import { isTrouble, WEIGHTS, type Cause, type Explanation, type Scene } from './explain.types.ts';
 import { containersOf, isRunning, podCauses, running } from './pod-causes.ts';
 import { about, below, seenPod } from './scene.ts';
 import { stepsOf } from './steps.ts';
@@ -18,6 +18,7 @@ export function explainPod(scene: Scene, actor: LiveActor): Explanation {
     name: `${namespace}/${name}`,
     found: true,
     headline: headlineOf(scene, actor, causes),
+    trouble: isTrouble(causes[0]),
     places: all.map((each) => placeOf(scene, each, whoIs(scene, each))),
     waitsFor: [
       ...causes.map(({ text }) => ({

@@ -139,11 +139,23 @@ describe('the colour of an actor', () => {
   test('of a watch that runs all the time is that of its state', () => {
     const watching = { state: 'waitingToAudit', effects: [{ src: 'watchRuntime', id: 'w', began: T0 - 1e9 }] };
     expect(moodOf(liveActor('pleg', 'x:1', watching), chart('pleg'), T0)).toBe('good');
+    const following = { state: 'syncing.active', effects: [{ src: 'followObjects', id: 'f', began: T0 }] };
+    expect(moodOf(liveActor('pod', 'x:1', following), chart('pod'), T0 + 3_600_000)).toBe('good');
   });
 
   test('of states into which only failures lead is failing', () => {
     expect(moodOf(liveActor('lease', 'x:1', { state: 'waitingToRetry' }), chart('lease'), T0)).toBe('failing');
     expect(moodOf(liveActor('lease', 'x:1', { state: 'waiting' }), chart('lease'), T0)).toBe('good');
+  });
+
+  test('the agent is red where something is wrong with the node, in whatever state it is', () => {
+    const model = modelOf(1);
+    const root = () => treeOf(model, NO_FILTER, NOTHING).rows.find((row) => row.key === 'x:0');
+    expect(root()).toMatchObject({ mood: 'good' });
+    const said = { headline: '', places: [], waitsFor: [], next: [], whyNot: [], steps: [], similar: [] };
+    const explanation = { ...said, kind: 'node', name: 'many', found: true, trouble: true } as const;
+    take(model, { type: 'statelet.explanation', sessionId: 'x:0', explanation }, T0);
+    expect(root()).toMatchObject({ mood: 'failing' });
   });
 });
 

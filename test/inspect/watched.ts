@@ -126,7 +126,7 @@ export async function watched(
       given.explain ??
       (({ id, state }) => ({
         ...{ kind: 'node', name: id, found: true, headline: `${id} is ${state}` },
-        ...{ places: [], waitsFor: [], next: [], whyNot: [], steps: [], similar: [] },
+        ...{ trouble: false, places: [], waitsFor: [], next: [], whyNot: [], steps: [], similar: [] },
       })),
     node: 'testnode',
     version: '1.2.3',

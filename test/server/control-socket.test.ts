@@ -41,7 +41,7 @@ const live = {
 
 const explain = (target: Target): Explanation => ({
   ...{ kind: target.kind, name: JSON.stringify(target), found: target.kind !== 'node', headline: 'so it is.' },
-  ...{ places: [], waitsFor: [], next: [], whyNot: [], steps: [], similar: [] },
+  ...{ trouble: false, places: [], waitsFor: [], next: [], whyNot: [], steps: [], similar: [] },
 });
 
 const start: ActorNode = {

@@ -27,6 +27,9 @@
  * - The report lists every transition of the chart (events, always, after, onDone, onError; by state, descriptor and place in
  *   the list), each walked or not, and every state entered or not.
  */
+import { writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { expect } from '@jest/globals';
 import type {
   AnyMachineSnapshot,
   AnyStateMachine,
@@ -35,6 +38,7 @@ import type {
   EventFrom,
   SnapshotFrom,
 } from 'xstate';
+import { ROOT } from './import-graph.ts';
 import { deferred, drive, type Call, type DriveOptions, type Driven, type Outcome } from './drive.ts';
 
 export { emit, fail, ok } from './drive.ts';
@@ -57,6 +61,8 @@ export interface WalkOptions<M extends AnyStateMachine> {
 }
 
 export interface WalkReport {
+  /** The machine's id. */
+  machine: string;
   /** `state · descriptor[index] {guard} → target`. */
   transitions: { id: string; walked: boolean }[];
   states: { id: string; entered: boolean }[];
@@ -139,6 +145,7 @@ export function walk<M extends AnyStateMachine>(machine: M, options: WalkOptions
     frontier = next;
   }
   return {
+    machine: machine.id,
     transitions: allTransitions(target.machine).map((t) => ({ id: t.id, walked: walked.has(t.definition) })),
     states: allStates(target.machine).map(({ id }) => ({ id, entered: entered.has(id) })),
     problems,
@@ -233,6 +240,7 @@ export function expectAllTransitionsWalked(
   report: WalkReport,
   { except = [] }: { except?: readonly string[] } = {},
 ): void {
+  noteCoverage(report);
   const lines = report.problems.map(({ path, message }) => `${message}\n    on the path ${path.join('\n      → ')}`);
   const parts = [
     ...report.transitions.map(({ id, walked }) => ({ id, reached: walked, what: 'transition' })),
@@ -244,6 +252,26 @@ export function expectAllTransitionsWalked(
   }
   for (const id of except) if (!parts.some((p) => p.id === id)) lines.push(`excepted, and not in the chart: ${id}`);
   if (lines.length > 0) throw new Error(`${lines.length} findings in ${report.paths} paths\n  ${lines.join('\n  ')}`);
+}
+
+/** Number of states and transitions that a walk of the machine has to see. */
+export function sizeOf(machine: AnyStateMachine): { states: number; transitions: number } {
+  // The machine itself is no state.
+  return { states: allStates(machine).length - 1, transitions: allTransitions(machine).length };
+}
+
+/** For the table that closes the run (reporter.js): what the paths test of a machine has walked. */
+function noteCoverage({ machine, states, transitions, paths }: WalkReport): void {
+  const file = relative(ROOT, expect.getState().testPath ?? '');
+  const folder = process.env['STATELET_TEST_COVERAGE'];
+  if (folder === undefined || !file.startsWith('test/machines/')) return;
+  const of = (all: readonly boolean[]) => `${all.filter(Boolean).length}/${all.length}`;
+  const row = {
+    ...{ machine, file, paths },
+    states: of(states.slice(1).map(({ entered }) => entered)),
+    transitions: of(transitions.map(({ walked }) => walked)),
+  };
+  writeFileSync(join(folder, `${machine}.json`), JSON.stringify(row));
 }
 
 /** Invariant: of these effects never two are pending at once. */

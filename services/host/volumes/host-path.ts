@@ -27,7 +27,7 @@ const KINDS: Record<string, { what: string; is: (stats: Stats) => boolean; creat
  * Checks a hostPath against its type, making what `…OrCreate` asks for; symbolic links are followed. Type '' checks
  * nothing (pkg/volume/hostpath/host_path.go:checkTypeInternal).
  *
- * @throws Error with the kubelet's words
+ * @throws Error with the kubelet's words, and whether anything is there
  */
 export async function checkHostPath({ path, type }: { path: string; type?: string }): Promise<void> {
   if (!type) return;
@@ -38,5 +38,7 @@ export async function checkHostPath({ path, type }: { path: string; type?: strin
     await kind.create(path);
     stats = await stat(path);
   }
-  if (!stats || !kind.is(stats)) throw new Error(`hostPath type check failed: ${path} is not a ${kind.what}`);
+  if (stats && kind.is(stats)) return;
+  const missing = stats ? '' : ': it does not exist';
+  throw new Error(`hostPath type check failed: ${path} is not a ${kind.what}${missing}`);
 }

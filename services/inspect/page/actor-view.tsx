@@ -11,8 +11,8 @@ import { routeOf } from './route.ts';
 import { useTick } from './store.ts';
 import { span } from './time.ts';
 import { problemsOf } from './problems.ts';
-import { titleOf } from './tree.ts';
-import { isNear, isWatch, moodOf, pathsOf } from './verdict.ts';
+import { moodIn, titleOf } from './tree.ts';
+import { isNear, isWatch, pathsOf } from './verdict.ts';
 
 interface ActorViewProps {
   actor: LiveActor;
@@ -29,7 +29,7 @@ export function ActorView({ actor, model }: ActorViewProps) {
   return (
     <>
       <section class="chart-side" aria-label="Chart">
-        <Title actor={actor} model={model} chart={chart} />
+        <Title actor={actor} model={model} />
         {chart ? (
           <ChartView chart={chart} actor={actor} last={own.at(-1)} />
         ) : (
@@ -65,7 +65,7 @@ function Tab({ name, isOn, count, onClick }: { name: string; isOn: boolean; coun
   );
 }
 
-function Title({ actor, model, chart }: ActorViewProps & { chart: Chart | undefined }) {
+function Title({ actor, model }: ActorViewProps) {
   return (
     <div class="title-bar">
       <span class="kind">{actor.machine}</span>
@@ -74,7 +74,7 @@ function Title({ actor, model, chart }: ActorViewProps & { chart: Chart | undefi
           ? titleOf(actor)
           : (actor.about?.name ?? actor.id)}
       </h1>
-      <span class={`pill ${moodOf(actor, chart, agentNow(model))}`}>{actor.state || actor.status}</span>
+      <span class={`pill ${moodIn(model, actor, agentNow(model))}`}>{actor.state || actor.status}</span>
     </div>
   );
 }
@@ -154,7 +154,7 @@ function Family({ actor, model }: ActorViewProps) {
   const link = (other: LiveActor) => (
     <li>
       <a href={routeOf(other, model)}>
-        <i class={`dot ${moodOf(other, model.charts.get(other.machine), now)}`} />
+        <i class={`dot ${moodIn(model, other, now)}`} />
         <span class="label">{titleOf(other)}</span>
         <span class="state-name">{other.state}</span>
       </a>

@@ -53,15 +53,20 @@ export function App() {
   }, [watched, isOpen, model.startedAt]);
 
   // Anew with each change of the actor, and now and then: what holds it up may be another one, and ages go on.
+  // The agent itself, too: what is wrong with it shows in no state of it alone.
   const chosenNow = useTick(EXPLAIN_MS);
+  const root = model.children.get('')?.[0];
   useEffect(() => {
-    if (watched && isOpen && !document.hidden) store.send({ type: 'statelet.explain', sessionId: watched });
-  }, [watched, isOpen, model.startedAt, chosen?.state, chosen?.since, chosen?.effects.length, chosenNow]);
+    if (!isOpen || document.hidden) return;
+    for (const sessionId of new Set([watched, root]))
+      if (sessionId !== undefined) store.send({ type: 'statelet.explain', sessionId });
+  }, [watched, root, isOpen, model.startedAt, chosen?.state, chosen?.since, chosen?.effects.length, chosenNow]);
 
-  // The first look is at something: what fails, else the first pod, else the agent itself.
+  // The first look is at something: the agent where it fails, else what else fails, else the first pod, else the agent itself.
   const hasActors = model.actors.size > 0;
   const first = useMemo(
     () =>
+      tree.rows.find((row) => row.kind === 'actor' && row.mood === 'failing' && row.actor.parent === undefined) ??
       tree.rows.find((row) => row.kind === 'actor' && row.mood === 'failing') ??
       tree.rows.find((row) => row.kind === 'actor'),
     [hasActors],

@@ -94,8 +94,8 @@ interface ActorRowProps {
 
 function ActorRow({ row, isChosen, age, onChoose, onFold }: ActorRowProps) {
   const { actor, depth, label, mood, below, opens, isMatch } = row;
-  // A folded row, too, says that something in it wants a look.
-  const shown = opens !== true && below && mood !== 'failing' ? below : mood;
+  // Folded or not it says that something in it wants a look.
+  const shown = below && mood !== 'failing' ? below : mood;
   return (
     <div
       class={`row actor${isChosen ? ' chosen' : ''}${isMatch ? '' : ' way'}`}

@@ -40,6 +40,12 @@ export interface Tree {
   states: [string, number][];
 }
 
+/** The mood of an actor; the agent's own is also that of the node: a broken manifest, say, shows in no state of it. */
+export function moodIn(model: Model, actor: LiveActor, now: number): Mood {
+  if (actor.parent === undefined && model.explanations.get(actor.sessionId)?.trouble) return 'failing';
+  return moodOf(actor, model.charts.get(actor.machine), now);
+}
+
 /**
  * The actors as the page lists them: pods by name with what belongs to each, then the agent's own machines. With a filter,
  * what matches and the way to it. `closed` holds the keys of rows that are folded; a folded pod is opened by a match in it.
@@ -47,8 +53,7 @@ export interface Tree {
 export function treeOf(model: Model, filter: Filter, closed: ReadonlySet<string>): Tree {
   const now = agentNow(model);
   const moods = new Map<string, Mood>();
-  for (const actor of model.actors.values())
-    moods.set(actor.sessionId, moodOf(actor, model.charts.get(actor.machine), now));
+  for (const actor of model.actors.values()) moods.set(actor.sessionId, moodIn(model, actor, now));
   const all = [...model.actors.values()];
   const isPod = ({ machine }: LiveActor) => machine === 'pod';
   const pods = all.filter(isPod).sort((a, b) => byText(titleOf(a), titleOf(b)));

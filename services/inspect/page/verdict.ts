@@ -12,7 +12,7 @@ const LONG_WAIT_MS = 60_000;
 
 /** Words by which states say that something went wrong. */
 const TROUBLE =
-  /backoff|waitingToRetry|waitingTo(Stop|Inspect|Prove|Release|Report|Remove)|^Err|Error$|^Invalid|unhealthy|notReady|waitingForRuntime|^paused$/i;
+  /backoff|waitingToRetry|waitingTo(List|Stop|Inspect|Prove|Release|Report|Remove)|^Err|Error$|^Invalid|unhealthy|notReady|waitingForRuntime|^paused$/i;
 /** Where pods and containers may stay for as long as they like. */
 const REST = /(^|\.)(running|completed|exited|active|finished|gone|present|done)$/;
 
@@ -22,12 +22,12 @@ const lastOf = (path: string) => path.split('.').at(-1) ?? '';
 
 const watches = new WeakMap<Chart, ReadonlySet<string>>();
 
-/** Effects that run for as long as their state does and are not meant to end: those of the whole machine, and watches. */
+/** Effects that run for as long as their state does and are not meant to end: those of the whole machine or of states around others, and watches. */
 function watchesOf(chart: Chart | undefined): ReadonlySet<string> {
   if (!chart) return new Set();
   const known = watches.get(chart);
   if (known) return known;
-  const found = new Set(chart.states.filter((s) => s.path === '').flatMap((s) => s.invokes));
+  const found = new Set(chart.states.filter((s) => s.path === '' || s.kind !== 'atomic').flatMap((s) => s.invokes));
   watches.set(chart, found);
   return found;
 }

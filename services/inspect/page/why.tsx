@@ -6,10 +6,10 @@ const MOST = 6;
 /** In plain words, as `statelet explain` says it: the cause, what is waited for, what comes next, why it is not elsewhere. */
 export function Why({ explanation }: { explanation: Explanation | undefined }) {
   if (!explanation) return null;
-  const { headline, waitsFor, next, whyNot } = explanation;
+  const { headline, trouble, waitsFor, next, whyNot } = explanation;
   return (
     <section class="explained" aria-label="Why">
-      <p class="headline">{headline}</p>
+      <p class={`headline${trouble ? ' trouble' : ''}`}>{headline}</p>
       <Lines title="Waits for" lines={waitsFor.map(({ text }) => text)} but={headline} />
       <Lines title="Next" lines={next.map(({ who, when, then }) => `${who}: when ${when}: ${then}`)} />
       <Lines title="Why not elsewhere" lines={whyNot} but={headline} />

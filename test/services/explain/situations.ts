@@ -471,7 +471,7 @@ export const SITUATIONS: readonly Situation[] = [
       await it.wait(20_000);
     },
     about: { kind: 'node' },
-    headline: ["Node node-1: the API server's pods: the pods could not be listed", 'is not available'],
+    headline: ["Node node-1: the API server's pods: list pods: the API server", 'is not available'],
     waitsFor: [
       'list pods: the API server at api.sim is not available',
       'No pod is judged absent yet, because a source has not delivered: api.',

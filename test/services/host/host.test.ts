@@ -119,7 +119,7 @@ describe('volumes', () => {
     const { host, folder } = await rig();
     const path = join(folder, 'absent');
     await expect(mount(host, withVolume({ hostPath: { path, type } }))).rejects.toMatchObject({
-      message: `MountVolume.SetUp failed for volume "data" : hostPath type check failed: ${path} is not ${words}`,
+      message: `MountVolume.SetUp failed for volume "data" : hostPath type check failed: ${path} is not ${words}: it does not exist`,
     });
   });
 
