@@ -9,6 +9,8 @@ interface Seen {
   plan: ContainerPlan;
   instances: readonly ObservedContainer[];
   stop?: { id: string; reason: string };
+  /** The instance that the agent made last. */
+  made?: { id: string };
 }
 
 /** Why one container does what it does: its pod's reason, or how its instance ended, or why it alone is stopped. */
@@ -22,7 +24,7 @@ export const containerReasons: OwnReasons = (step) => {
     return { own: ending, ending };
   }
   if (!before) return { own: after.instances.length > 0 ? FOUND : asked() };
-  const [exit] = newExits(before.instances, after.instances);
+  const [exit] = newExits(before.instances, after.instances, after.made?.id);
   if (exit && exit.id !== after.stop?.id) return { own: exitCause(exit), ending: undefined };
   if (event.type === 'image.waiting') {
     const { reason: why = 'ErrImagePull' } = event as { reason?: string };

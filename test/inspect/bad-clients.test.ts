@@ -37,12 +37,15 @@ describe('a message that is not taken is answered with what is, and harms nothin
     ['null', 'the message is no JSON object'],
     ['[1]', 'the message is no JSON object'],
     ['"xstate.inspecting"', 'the message is no JSON object'],
-    ['{}', 'type: accepted are xstate.inspecting, xstate.event, statelet.watch, statelet.unwatch'],
+    ['{}', 'type: accepted are xstate.inspecting, xstate.event, statelet.watch, statelet.unwatch, statelet.explain'],
     [
       '{"type":"service.state"}',
-      'type: accepted are xstate.inspecting, xstate.event, statelet.watch, statelet.unwatch',
+      'type: accepted are xstate.inspecting, xstate.event, statelet.watch, statelet.unwatch, statelet.explain',
     ],
-    ['{"type":"__proto__"}', 'type: accepted are xstate.inspecting, xstate.event, statelet.watch, statelet.unwatch'],
+    [
+      '{"type":"__proto__"}',
+      'type: accepted are xstate.inspecting, xstate.event, statelet.watch, statelet.unwatch, statelet.explain',
+    ],
     ['{"type":"statelet.watch"}', 'statelet.watch: sessionId: accepted is one such as "x:12"'],
     ['{"type":"statelet.watch","sessionId":{"a":1}}', 'statelet.watch: sessionId: accepted is one such as "x:12"'],
     ['{"type":"xstate.event","event":"{"}', 'xstate.event: event: accepted is an object with a type, or its JSON text'],

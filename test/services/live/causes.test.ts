@@ -99,6 +99,13 @@ const SITUATIONS: Record<string, Situation> = {
     to: 'crashLoopBackOff',
     cause: { by: 'exit', detail: 'container app ended with code 3' },
   },
+  'a container ends before anybody sees it run': {
+    pod: podOf('web', {}, { command: ['exit', '3', '0'] }),
+    happens: () => undefined,
+    actor: APP,
+    to: 'exited',
+    cause: { by: 'exit', detail: 'container app ended with code 3' },
+  },
   'the start after a crash is for the crash, which the timer only delayed': {
     pod: exit(3),
     happens: ({ world }) => world.clock.advance(20_000),
