@@ -99,7 +99,7 @@ describe('processes', () => {
       const groups = await processesByGroup();
       return pids.some((pid) => groups.has(pid)) ? undefined : true;
     });
-  });
+  }, 60_000);
 });
 
 async function startTime(pid: number): Promise<string | undefined> {

@@ -20,6 +20,8 @@ export interface Ran {
 
 /** Longest run of one kubectl command, ms. */
 const PATIENCE_MS = 90_000;
+/** Of its output: some hundred pods as JSON, bytes. */
+const MAX_OUTPUT = 64 * 1024 * 1024;
 
 /**
  * The real kubectl with a kubeconfig, in its namespace unless a command names another; its cache lies beside that file.
@@ -39,8 +41,10 @@ export class Kubectl {
     const cache = join(dirname(this.kubeconfig), 'cache');
     const common = ['--kubeconfig', this.kubeconfig, '--cache-dir', cache, '--namespace', this.namespace];
     return new Promise((resolve) => {
-      const child = execFile('kubectl', [...common, ...args], { timeout: PATIENCE_MS }, (error, stdout, stderr) => {
-        resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr });
+      const limits = { timeout: PATIENCE_MS, maxBuffer: MAX_OUTPUT };
+      const child = execFile('kubectl', [...common, ...args], limits, (error, stdout, stderr) => {
+        const code = typeof error?.code === 'number' ? error.code : 1;
+        resolve({ code: error ? code : 0, stdout, stderr: stderr || (error?.message ?? '') });
       });
       child.stdin?.end(input);
     });
