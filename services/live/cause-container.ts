@@ -9,8 +9,8 @@ interface Seen {
   plan: ContainerPlan;
   instances: readonly ObservedContainer[];
   stop?: { id: string; reason: string };
-  /** The instance that the agent made last. */
-  made?: { id: string };
+  /** What the call in flight is about. */
+  target?: { id: string };
 }
 
 /** Why one container does what it does: its pod's reason, or how its instance ended, or why it alone is stopped. */
@@ -24,7 +24,7 @@ export const containerReasons: OwnReasons = (step) => {
     return { own: ending, ending };
   }
   if (!before) return { own: after.instances.length > 0 ? FOUND : asked() };
-  const [exit] = newExits(before.instances, after.instances, after.made?.id);
+  const exit = newExits(before.instances, after.instances)[0] ?? endedAtOnce(before, after);
   if (exit && exit.id !== after.stop?.id) return { own: exitCause(exit), ending: undefined };
   if (event.type === 'image.waiting') {
     const { reason: why = 'ErrImagePull' } = event as { reason?: string };
@@ -38,6 +38,12 @@ export const containerReasons: OwnReasons = (step) => {
 };
 
 const FOUND: Cause = { by: 'restart', detail: 'found as it was when the agent started' };
+
+/** The instance that was being started and had ended before anybody saw it run. */
+function endedAtOnce({ instances, target }: Seen, after: Seen): ObservedContainer | undefined {
+  if (target === undefined || instances.some(({ id }) => id === target.id)) return undefined;
+  return after.instances.find(({ id, state }) => id === target.id && state === 'exited');
+}
 
 /** Why a stop has begun with this step; undefined where none has. */
 function stopReason(before: Seen | undefined, { plan, stop }: Seen): string | undefined {

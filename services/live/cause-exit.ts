@@ -1,21 +1,13 @@
 import type { ObservedContainer } from '../../machines/runtime.types.ts';
 import type { Cause } from './live.types.ts';
 
-/**
- * Instances that have ended since, newest first; those that nobody knew before have not, but for one that was just made.
- *
- * @param made id of the instance that the agent made last: it may end before it was ever seen to run
- */
+/** Instances that have ended since, newest first; those that nobody knew before have not. */
 export function newExits(
   before: readonly ObservedContainer[],
   after: readonly ObservedContainer[],
-  made?: string,
 ): readonly ObservedContainer[] {
   if (before === after) return [];
-  return after.filter(({ id, state }) => {
-    const known = before.find((b) => b.id === id);
-    return state === 'exited' && (known ? known.state !== 'exited' : id === made);
-  });
+  return after.filter(({ id, state }) => state === 'exited' && before.some((b) => b.id === id && b.state !== 'exited'));
 }
 
 /** Signals by the code that a shell or a runtime makes of them. */

@@ -68,7 +68,9 @@ describeInBrowser('the inspector page of a running agent', () => {
   });
 
   const open = (hash = '') => page.goto(url + hash);
-  const row = (label: string) => page.locator('.row.actor', { has: page.locator('.label', { hasText: label }) });
+  // What is about a pod without being it, such as a look at it, has its machine before the pod's name.
+  const row = (label: string) =>
+    page.locator('.row.actor', { has: page.locator('.label', { hasText: new RegExp(`^${label}`) }) });
   const lit = (state: string) => page.locator(`.picture .state.active[data-state="${state}"]`);
   const title = (text: string) => page.locator('h1', { hasText: text }).waitFor();
 
