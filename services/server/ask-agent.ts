@@ -28,6 +28,7 @@ export async function askAgent(socketPath: string, path: string): Promise<unknow
       message: `${socketPath}: the agent that runs knows no ${path}; it may be of another version than this command`,
     });
   try {
+    if (status !== 200) throw new Error(`the agent could not answer: ${body}`);
     return JSON.parse(body) as unknown;
   } catch (error) {
     throw AgentError.from(error, op);

@@ -47,9 +47,9 @@ export async function serveControlSocket(
   await makeDirectory(folder, 0o700);
   await chmod(folder, 0o700);
   const server = createServer((request, response) => {
-    const found = request.method === 'GET' ? answer(request.url ?? '/', view) : undefined;
-    response.writeHead(found ? 200 : 404, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(found ?? { message: 'accepted are GET /actors, /live, /history and /explain' }));
+    const { status, body } = respond(request.method, request.url, view);
+    response.writeHead(status, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(body));
   });
   // It answers under a name of its own before it takes the real one: whoever finds that one taken can tell by whom.
   const own = join(folder, `.${randomBytes(5).toString('hex')}`);
@@ -76,6 +76,17 @@ export async function serveControlSocket(
       await close();
     },
   };
+}
+
+/** A fault in what only shows the agent must not end it: the asker is told of it. */
+function respond(method: string | undefined, url = '/', view: Pick<AgentView, 'live' | 'explain'>) {
+  try {
+    const found = method === 'GET' ? answer(url, view) : undefined;
+    if (found) return { status: 200, body: found };
+    return { status: 404, body: { message: 'accepted are GET /actors, /live, /history and /explain' } };
+  } catch (error) {
+    return { status: 500, body: { message: AgentError.from(error, `GET ${url}`).message } };
+  }
 }
 
 /** Undefined: nothing of that name is here. */

@@ -97,6 +97,19 @@ describe('the socket of `statelet ps`', () => {
     await server.close();
   });
 
+  test('tells the asker of an explanation that fails, and answers on', async () => {
+    const path = controlSocketPath(folder);
+    const server = await serveControlSocket(path, {
+      live,
+      explain: () => {
+        throw new Error('no words for that');
+      },
+    });
+    await expect(askAgent(path, '/explain?node')).rejects.toThrow(/could not answer.*no words for that/);
+    expect(await askAgent(path, '/live')).toEqual(actors);
+    await server.close();
+  });
+
   test.each(['', 'pod=web', 'pod=', 'container=a/b', 'pod=a/b/c/d'])('explains nothing for "%s"', async (query) => {
     const path = controlSocketPath(folder);
     const server = await serveControlSocket(path, { live, explain });
