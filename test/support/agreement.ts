@@ -129,9 +129,12 @@ async function inProcesses(
     const [{ restartCount = 0, lastState } = {} as Partial<ContainerStatus>] = statuses;
     const began = (await lines(join(starts, key))).length;
     // containerd cancels a start whose client dies: the process may have run for a moment, and its record says so.
-    const cancelled = lastState?.terminated?.reason === 'StartError' ? 1 : 0;
-    const most = restarted.includes(name) ? restartCount : cancelled;
-    if (began <= restartCount + 1 && began >= restartCount + 1 - cancelled && restartCount <= most) return [];
+    const cancelled = lastState?.terminated?.reason === 'StartError';
+    // Nor has one begun that a killed agent had made and not started: its number is taken all the same.
+    const neverRan = restartCount === 1 && lastState?.terminated === undefined;
+    const least = restartCount + (cancelled || neverRan ? 0 : 1);
+    const most = restarted.includes(name) || cancelled ? restartCount + 1 : 1;
+    if (began >= least && began <= most) return [];
     return [`${name} began ${began} times, with ${restartCount} restarts in its status`];
   });
   return [...compare('of processes the node', new Set(alive), new Set(run)), ...twice, ...(await Promise.all(counts)).flat()]; // prettier-ignore
