@@ -43,6 +43,6 @@ test('one that was changed on the disk is set aside with a warning, and the othe
   const text = await readFile(join(folder, first), 'utf8');
   await writeFile(join(folder, first), text.replace('kind: Pod', 'kind: Bad'));
   expect(Object.keys(await recall())).toHaveLength(1);
-  expect(warnings).toEqual(['a kept manifest cannot be used and was set aside']);
+  expect(warnings).toEqual(['a kept copy cannot be used and was set aside']);
   expect(await readdir(folder)).toContain(`${first}.corrupt`);
 });
