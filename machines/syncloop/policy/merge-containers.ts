@@ -42,6 +42,14 @@ function mergeContainer(
   return mayRunAgain ? wanted : api;
 }
 
+/** A container runs of which the API tells an end that it lets nobody take back. */
+export function runsPastItsEnd(pod: DesiredPod, api: PodStatus | undefined, wanted: PodStatus): boolean {
+  const merged = mergeContainers(pod, api, wanted);
+  return (['initContainerStatuses', 'containerStatuses'] as const).some((list) =>
+    wanted[list]?.some(({ name, state }) => state?.running && find(merged[list], name)?.state?.terminated),
+  );
+}
+
 const isOtherInstance = (api: ContainerStatus, wanted: ContainerStatus) =>
   wanted.restartCount > api.restartCount ||
   (wanted.containerID !== undefined && wanted.containerID !== '' && wanted.containerID !== api.containerID);

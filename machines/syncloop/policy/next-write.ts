@@ -2,6 +2,7 @@ import type { PodStatus } from '../../kubernetes.types.ts';
 import { CONFIG_HASH_ANNOTATION } from '../../pod/policy/names.ts';
 import type { ApiPod } from '../api-source.types.ts';
 import type { WantedPod } from '../status-writer.types.ts';
+import { runsPastItsEnd } from './merge-containers.ts';
 import { isTerminal, mergeStatus, sameStatus } from './merge-status.ts';
 
 /** All that decides on what has to be written of one pod. */
@@ -40,14 +41,17 @@ export function nextWrite(view: WriterView): Write {
 
 /**
  * What is due of the mirror pod before a status can be written to it. One that is not this static pod's is left alone
- * while the static pod ends: it is deleted when nobody has the pod any more. One that tells of an end is no place for the
- * status of a static pod that was refused and is taken in after all: a phase that is terminal never changes.
+ * while the static pod ends: it is deleted when nobody has the pod any more. One that tells of an end which the API lets
+ * nobody take back is no place for the status of a static pod that runs: it was refused and is taken in after all, or a
+ * container that was over runs again because its definition changed.
  */
 function nextOfMirror({ pod, ending, status }: WantedPod, { api, heard, nodeUid }: WriterView) {
   if (!api) return heard !== undefined && nodeUid !== undefined && !ending ? 'createMirror' : 'nothing';
   const isOwn = api.mirrorHash === pod.metadata.annotations?.[CONFIG_HASH_ANNOTATION];
   if (ending) return isOwn ? 'keep' : 'nothing';
-  const isOfAnEnd = isTerminal(api.status) && status !== undefined && !isTerminal(status);
+  const isOfAnEnd =
+    status !== undefined &&
+    ((isTerminal(api.status) && !isTerminal(status)) || runsPastItsEnd(pod, api.status, status));
   return isOwn && !isOfAnEnd && !api.deletionTimestamp ? 'keep' : 'deleteMirror';
 }
 

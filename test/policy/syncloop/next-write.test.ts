@@ -114,6 +114,33 @@ test('B098 a static pod that was refused and runs after all gets another mirror 
   expect(next({ ...known, wanted: wantedStatic({ status: running, ending: true }), api })).not.toBe('deleteMirror');
 });
 
+describe('a static pod one of whose containers was over and runs again', () => {
+  const known = { heard: '10', nodeUid: 'node-uid' };
+  const wanted = (restartPolicy: string, state: object) => {
+    const { pod, ...view } = wantedStatic({ status: { ...running, containerStatuses: [containerOf(state)] } });
+    return { ...view, pod: { ...pod, spec: { ...pod.spec, restartPolicy, containers: [{ name: 'app' }] } } };
+  };
+  const containerOf = (state: object) => ({
+    ...{ name: 'app', image: 'busybox', imageID: '', ready: false, restartCount: 0, state },
+  });
+  const ended = { terminated: { exitCode: 0, reason: 'Completed' } };
+  const api = mirrorPod({ status: { ...running, containerStatuses: [containerOf(ended)] } });
+  const runs = { running: { startedAt: '2026-01-01T00:00:00Z' } };
+
+  test('gets another mirror pod where the API lets nobody take the end back', () => {
+    expect(next({ ...known, wanted: wanted('OnFailure', runs), api })).toBe('deleteMirror');
+    expect(next({ ...known, wanted: wanted('Never', runs), api })).toBe('deleteMirror');
+  });
+
+  test('keeps it where it restarts anyway, and where nothing runs that the API calls ended', () => {
+    expect(next({ ...known, wanted: wanted('Always', runs), api })).toBe('writeStatus');
+    expect(next({ ...known, wanted: wanted('OnFailure', ended), api })).toBe('nothing');
+    expect(next({ ...known, wanted: wanted('OnFailure', { waiting: { reason: 'PodInitializing' } }), api })).toBe(
+      'nothing',
+    );
+  });
+});
+
 test('a resourceVersion is a number of any length', () => {
   expect(isNewer('10', '9')).toBe(true);
   expect(isNewer('9', '10')).toBe(false);
