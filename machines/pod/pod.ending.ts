@@ -61,10 +61,15 @@ export const terminated = podSetup.createStateConfig({
   entry: ['dismissContainers', 'dismissVolumes'],
   states: {
     releasing: {
-      description: 'Unmounts the volumes and removes the cgroup.',
+      description: 'Unmounts the volumes and removes the cgroup; from the second try on it kills what is left in it.',
       invoke: {
         src: 'releasePod',
-        input: ({ context }) => ({ ...ref(context), pod: context.orphan ? undefined : context.pod }),
+        input: ({ context }) => ({
+          ...ref(context),
+          pod: context.orphan ? undefined : context.pod,
+          // The runtime has said that nothing runs; what is still there after a first try is nobody's any more.
+          leftovers: context.failures > 0 ? 'kill' : 'keep',
+        }),
         onDone: { target: 'reporting', actions: ['succeed', 'release', 'replan'] },
         onError: { target: 'waitingToRelease', actions: failed('FailedKillPod', 'error releasing pod: ') },
       },

@@ -115,8 +115,11 @@ export interface PodSlots {
   stopSandbox: Slot<{ id: string }, void>;
   /** A fresh listing of this pod alone: the proof before release. */
   observePod: Slot<PodRef, ObservedPod>;
-  /** Volumes unmounted, cgroup removed. Idempotent. */
-  releasePod: Slot<PodRef & { pod?: DesiredPod }, void>;
+  /**
+   * Volumes unmounted, cgroup removed. Idempotent. `leftovers`: processes that the runtime left in the cgroup, of a start
+   * that it gave up.
+   */
+  releasePod: Slot<PodRef & { pod?: DesiredPod; leftovers: 'keep' | 'kill' }, void>;
   /**
    * Keeps the pod's terminal status as a fact, so that an agent that is started later knows that the pod is over even
    * when nothing of it is left in the runtime.

@@ -150,7 +150,9 @@ export function podSlots(services: CriServices): Omit<PodSlots, 'recordEnd'> {
       observer.sandboxStopped(id);
     }),
     observePod: fromPromise(({ input, signal }) => observer.observePod(input, signal)),
-    releasePod: fromPromise(({ input: { pod, ...ref }, signal }) => host.releasePod(ref, pod, signal)),
+    releasePod: fromPromise(({ input: { pod, leftovers, ...ref }, signal }) =>
+      host.releasePod(ref, pod, signal, leftovers),
+    ),
 
     removePod: fromPromise(async ({ input: { uid, name, namespace, pod, containers, sandboxes }, signal }) => {
       const ref = { uid, name, namespace };

@@ -73,10 +73,10 @@ export function createPodHost({ paths, cgroup, logger = { warn: () => undefined 
       effect('link container log', QUICK_MS, undefined, () => linkLog(paths, pod, container, attempt, id)),
     terminationMessage: (input) =>
       effect('read termination message', QUICK_MS, undefined, () => readTerminationMessage(input)),
-    releasePod: (ref, _pod, signal) =>
+    releasePod: (ref, _pod, signal, leftovers) =>
       effect('release pod', SLOW_MS, signal, async (inner) => {
         await tearDownVolumes(paths, ref.uid, inner);
-        await cgroups.remove(ref.uid);
+        await cgroups.remove(ref.uid, leftovers);
       }),
     removeContainerLog: (id, logPath) =>
       effect('remove container log', QUICK_MS, undefined, () => removeLog(paths, id, logPath)),

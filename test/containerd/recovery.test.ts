@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, jest, test } from '@jest/globals';
-import { mkdir, readdir, readFile } from 'node:fs/promises';
+import { spawn } from 'node:child_process';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Cri } from '../../services/cri/client.ts';
 import {
@@ -303,6 +304,18 @@ describeOnContainerd('a node on a real runtime after what may befall it', () => 
     await daemon.until('no cgroup', async () => (await cgroups.pods()).length === 0);
     await daemon.until('no folder', async () => (await readdir(join(daemon.rootDir, 'pods'))).length === 0);
     await daemon.until('no logs', async () => (await readdir(daemon.podLogsDir)).length === 0);
+  });
+
+  test('a process that the runtime has lost in the cgroup of a pod does not keep the pod', async () => {
+    await daemon.put(noting('lost', FOREVER));
+    await daemon.ready(named('lost'), patience);
+    const own = (await cgroups.pods()).filter((path) => /\/pod[^/]+$/.test(path));
+    const lost = spawn('sh', ['-c', 'trap "" TERM; while :; do sleep 1; done'], { stdio: 'ignore' });
+    const ended = new Promise((resolve) => lost.on('exit', (_code, signal) => resolve(signal)));
+    for (const path of own) await writeFile(join(path, 'cgroup.procs'), String(lost.pid));
+    await daemon.remove(named('lost'));
+    expect(await ended).toBe('SIGKILL');
+    await daemon.until('no cgroup', async () => (await cgroups.pods()).length === 0, patience);
   });
 
   testOnPrivate.each([

@@ -248,6 +248,17 @@ test('a deadline that lies further off than a timer of the platform reaches is w
   );
 });
 
+test('what is left in its cgroup is killed only where a first try to give it back has failed', () => {
+  const run = drive(deferred(podMachine), { input: input({ pod: undefined }) });
+  run.settle('observePod', ok(look(run, {})));
+  run.settle('releasePod', fail('EBUSY'));
+  run.advance(10_000);
+  expect(calls(run, 'releasePod').map(({ input }) => (input as { leftovers: string }).leftovers)).toEqual([
+    'keep',
+    'kill',
+  ]);
+});
+
 test('B083 Ready follows the conditions that others set for the readiness gates; ContainersReady does not', () => {
   const gated = pod({ spec: { readinessGates: [{ conditionType: 'example.com/gate' }] } });
   const run = drive(deferred(podMachine), { input: input({ pod: gated, observed: running }) });

@@ -25,7 +25,7 @@ export function podCgroupParent(settings: CgroupSettings, pod: DesiredPod): stri
 export interface PodCgroups {
   ensure(pod: DesiredPod): Promise<void>;
   /** Looks in every QoS class, as the class of a pod that is gone is unknown. Answers whether there was one. */
-  remove(uid: string): Promise<boolean>;
+  remove(uid: string, leftovers?: 'keep' | 'kill'): Promise<boolean>;
   /** UIDs of the pods that have a cgroup. */
   list(): Promise<string[]>;
   /** Makes the QoS cgroups. @throws AgentError that tells what to change where the agent may not */
@@ -70,12 +70,12 @@ export function createPodCgroups(settings: CgroupSettings): PodCgroups {
       await limitCgroup(hierarchies, path, { ...resources, ...(podPidsLimit > 0 ? { pids: podPidsLimit } : {}) });
       if (qos === 'Burstable') await burstable(`pod${name}`, resources.cpuShares);
     },
-    async remove(uid) {
+    async remove(uid, leftovers) {
       const { hierarchies, burstable } = await open();
       let removed = false;
       for (const qos of QOS_CLASSES) {
         const path = cgroupfsPath(settings.root, podCgroup(qos, component(uid, 'pod UID')));
-        if (!(await removeCgroup(hierarchies, path))) continue;
+        if (!(await removeCgroup(hierarchies, path, leftovers))) continue;
         removed = true;
         if (qos === 'Burstable') await burstable(`pod${uid}`, undefined);
       }

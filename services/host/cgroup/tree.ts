@@ -1,5 +1,6 @@
 import { readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AgentError } from '../../../machines/agent-error.types.ts';
 import { errno, ifThere } from '../effect.ts';
 import type { Hierarchies } from './hierarchies.ts';
@@ -8,6 +9,10 @@ import { makeDirectory } from '../make-directory.ts';
 
 /** Controllers handed down on v2, those of them that the root offers (cm/cgroup_v2_manager_linux.go). */
 const DELEGATED = ['cpu', 'cpuset', 'memory', 'hugetlb', 'pids'];
+
+/** How often what is left in a cgroup is killed before it counts as busy, and how long that is given to take hold, ms. */
+const KILLS = 5;
+const KILL_SETTLE_MS = 50;
 
 /** Makes a cgroup in every tree, parents included; done where it is there. */
 export async function makeCgroup({ version, trees }: Hierarchies, path: string): Promise<void> {
@@ -52,29 +57,56 @@ export async function limitCgroup({ version, trees }: Hierarchies, path: string,
   }
 }
 
-/** Removes a cgroup and what is below it, leaves first, in every tree; kills nothing. Answers whether there was one. */
-export async function removeCgroup({ all }: Hierarchies, path: string): Promise<boolean> {
-  const removed = await Promise.all(all.map((tree) => removeTree(join(tree, path))));
+/**
+ * Removes a cgroup and what is below it, leaves first, in every tree. Answers whether there was one.
+ *
+ * @param leftovers processes in it that outlived its containers: kept, or ended by SIGKILL
+ *   (cm/pod_container_manager_linux.go:tryKillingCgroupProcesses)
+ * @throws AgentError EBUSY where it still has processes
+ */
+export async function removeCgroup(
+  { all }: Hierarchies,
+  path: string,
+  leftovers: 'keep' | 'kill' = 'keep',
+): Promise<boolean> {
+  const removed = await Promise.all(all.map((tree) => removeTree(join(tree, path), leftovers === 'kill' ? KILLS : 0)));
   return removed.includes(true);
 }
 
-async function removeTree(path: string): Promise<boolean> {
+async function removeTree(path: string, kills: number): Promise<boolean> {
   const entries = await ifThere(readdir(path, { withFileTypes: true }));
   if (!entries) return false;
-  for (const entry of entries) if (entry.isDirectory()) await removeTree(join(path, entry.name));
-  try {
-    await ifThere(rmdir(path));
-  } catch (error) {
-    if (errno(error) !== 'EBUSY') throw error;
-    throw new AgentError({
-      op: 'remove pod cgroup',
-      reason: 'EBUSY',
-      message: `cgroup ${path} still has processes`,
-      transient: true,
-      cause: error,
-    });
+  for (const entry of entries) if (entry.isDirectory()) await removeTree(join(path, entry.name), kills);
+  for (let killed = 0; ; killed += 1) {
+    try {
+      await ifThere(rmdir(path));
+      return true;
+    } catch (error) {
+      if (errno(error) !== 'EBUSY') throw error;
+      if (killed === kills)
+        throw new AgentError({
+          op: 'remove pod cgroup',
+          reason: 'EBUSY',
+          message: `cgroup ${path} still has processes`,
+          transient: true,
+          cause: error,
+        });
+    }
+    await killProcesses(path);
+    await sleep(KILL_SETTLE_MS);
   }
-  return true;
+}
+
+async function killProcesses(path: string): Promise<void> {
+  const pids = ((await ifThere(readFile(join(path, 'cgroup.procs'), 'utf8'))) ?? '').split('\n').map(Number);
+  // 0 stands for one that this process cannot see, and would mean its own group.
+  for (const pid of pids.filter((each) => each > 0)) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if (errno(error) !== 'ESRCH') throw error;
+    }
+  }
 }
 
 /** Names of the cgroups in a cgroup, over all trees. */

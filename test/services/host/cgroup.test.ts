@@ -1,5 +1,6 @@
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { readFile, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { findHierarchies } from '../../../services/host/cgroup/hierarchies.ts';
@@ -105,13 +106,27 @@ describe('names', () => {
     expect(all.filter((tree) => existsSync(join(tree, ROOT, 'kubepods/burstable/podold-1')))).toEqual([]);
   });
 
+  test('what is left in a cgroup is killed where that is asked for, also deeper down and what ignores TERM', async () => {
+    const { host } = await rig({ perQos: true, root: ROOT });
+    await host.ensureCgroup(pod({ uid: 'left' }), NEVER);
+    const { all, trees } = findHierarchies(await readMounts());
+    const tree = trees.find(({ controllers }) => controllers.includes('pids'))?.path ?? all[0] ?? '';
+    const own = join(tree, ROOT, 'kubepods/besteffort/podleft');
+    await mkdir(join(own, 'container'));
+    const stubborn = spawn('sh', ['-c', 'trap "" TERM; while :; do sleep 1; done'], { stdio: 'ignore' });
+    const ended = new Promise((resolve) => stubborn.on('exit', (_code, signal) => resolve(signal)));
+    await writeFile(join(own, 'container/cgroup.procs'), String(stubborn.pid));
+    await host.releasePod({ uid: 'left', name: 'left', namespace: 'default' }, undefined, NEVER, 'kill');
+    expect(await ended).toBe('SIGKILL');
+    expect(existsSync(own)).toBe(false);
+  });
+
   test('a cgroup with processes is not removed: busy, to be tried again', async () => {
     const { host } = await rig({ perQos: true, root: ROOT });
     const ref = { uid: 'busy', name: 'busy', namespace: 'default' };
     await host.ensureCgroup(pod({ uid: 'busy' }), NEVER);
     const { all, trees } = findHierarchies(await readMounts());
     const tree = trees.find(({ controllers }) => controllers.includes('pids'))?.path ?? all[0] ?? '';
-    const { spawn } = await import('node:child_process');
     const child = spawn('sleep', ['60']);
     const ended = new Promise((resolve) => child.on('exit', resolve));
     try {
