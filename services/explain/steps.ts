@@ -1,5 +1,4 @@
 import type { Chart } from '../charts/chart.types.ts';
-import { isOf } from '../live/history.ts';
 import type { Scene, Step } from './explain.types.ts';
 
 const MOST_STEPS = 12;
@@ -14,10 +13,9 @@ function becauseOf(chart: Chart | undefined, by: string, detail: string | undefi
 }
 
 /** The last steps of all that is about one, in words. */
-export function stepsOf({ live, charts }: Scene, actor: string): Step[] {
+export function stepsOf({ live, charts }: Scene, about: string): Step[] {
   return live
-    .history()
-    .filter((step) => isOf(actor, step))
+    .history(about)
     .slice(-MOST_STEPS)
     .map(({ at, actor: who, machine, to, cause: { by, detail } }) => ({
       at,

@@ -14,8 +14,6 @@ const TURN_MS = 4;
 const PAUSE_MS = 2_000;
 /** Transitions of one actor that are kept between two messages about it. */
 const EARLIER = 50;
-/** Newest transitions that a client is told of when it begins. */
-const HISTORY = 2_000;
 /** Actors with news; with more the clients are told everything anew instead. */
 const CHANGES = 10_000;
 
@@ -254,7 +252,7 @@ export class Hub {
   }
 
   #history(): string {
-    const transitions = this.#options.live.history().slice(-HISTORY);
+    const transitions = this.#options.live.history();
     return JSON.stringify({ type: 'statelet.history', transitions } satisfies ServerMessage);
   }
 

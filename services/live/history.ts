@@ -9,8 +9,11 @@ export interface History {
   knows(transition: Transition): boolean;
   /** Takes what an earlier process has kept, oldest first. */
   recall(kept: readonly Transition[]): void;
-  /** Newest last; of one actor, or of all in the order in which it happened. */
-  of(actor?: string): readonly Transition[];
+  /**
+   * In the order in which it happened, newest last: of one actor by its lasting name, of a pod (`pod default/web`) all that
+   * is about it, of `node` all that is about no pod; without a name the newest of all.
+   */
+  of(about?: string): readonly Transition[];
 }
 
 interface Kept {
@@ -21,6 +24,9 @@ interface Kept {
   /** With their numbers in the order in which they happened: times may be equal. */
   steps: { number: number; transition: Transition }[];
 }
+
+/** So many are told at most where none are named. */
+const NEWEST = 2_000;
 
 /**
  * The last transitions of each actor, by its lasting name. Bounded twice: so many of each, and of so many actors; the one
@@ -75,11 +81,12 @@ export function createHistory({ transitions: most, actors }: { transitions: numb
         history.ended(actor);
       }
     },
-    of(actor) {
-      const known = actor === undefined ? undefined : (living.get(actor) ?? gone.get(actor));
-      const found = actor === undefined ? [...gone.values(), ...living.values()] : known ? [known] : [];
-      const steps = found.flatMap((kept) => kept.steps);
-      return steps.sort((a, b) => a.number - b.number).map(({ transition }) => transition);
+    of(about) {
+      const steps = [...gone, ...living].flatMap(([name, kept]) =>
+        about === undefined || isOf(about, name) ? kept.steps : [],
+      );
+      const sorted = steps.sort((a, b) => a.number - b.number).map(({ transition }) => transition);
+      return about === undefined ? sorted.slice(-NEWEST) : sorted;
     },
   };
   return history;
@@ -92,10 +99,10 @@ function idlest(living: ReadonlyMap<string, Kept>): string {
   return [...living].reduce((least, next) => (last(next[1]) < last(least[1]) ? next : least))[0];
 }
 
-/** About this actor, by its lasting name; of a pod all that are about it, of `node` all that are about no pod. */
-export function isOf(actor: string, transition: Transition): boolean {
-  if (actor === 'node') return !transition.actor.includes('/');
-  const [, pod] = /^pod (.+)$/.exec(actor) ?? [];
-  const name = transition.actor.slice(transition.actor.indexOf(' ') + 1);
-  return transition.actor === actor || (pod !== undefined && (name === pod || name.startsWith(`${pod}/`)));
+/** Whether the actor of this lasting name belongs to what is asked about. */
+function isOf(about: string, name: string): boolean {
+  if (about === 'node') return !name.includes('/');
+  const [, pod] = /^pod (.+)$/.exec(about) ?? [];
+  const of = name.slice(name.indexOf(' ') + 1);
+  return name === about || (pod !== undefined && (of === pod || of.startsWith(`${pod}/`)));
 }

@@ -259,7 +259,7 @@ export function createLiveSystem(options: LiveSystemOptions): RunningLiveSystem 
       const entry = entries.get(sessionId);
       return entry && guardHolds(entry.actor, guard);
     },
-    history: (actor) => history.of(actor),
+    history: (about) => history.of(about),
     recall: (kept) => history.recall(kept),
     subscribe: listeners.add,
   };

@@ -92,8 +92,11 @@ export interface LiveSystem {
   redacted(value: unknown): unknown;
   /** Whether a guard of the actor's machine holds now; undefined where that hangs on an event, or cannot be known. */
   holds(sessionId: string, guard: string): boolean | undefined;
-  /** Kept transitions, newest last; of one actor (its lasting name) or of all. */
-  history(actor?: string): readonly Transition[];
+  /**
+   * Kept transitions, newest last: of one actor (its lasting name), of a pod all that is about it, of `node` all that is about
+   * no pod; without a name the newest 2000 of all.
+   */
+  history(about?: string): readonly Transition[];
   /** Listeners are called after the actor has settled, never in the middle of a transition; one that throws is dropped. */
   subscribe(listener: LiveListener): () => void;
 }

@@ -8,7 +8,6 @@ import { AgentError } from '../../machines/agent-error.types.ts';
 import { errno, ifThere } from '../host/effect.ts';
 import { actorTree } from '../live/actor-tree.ts';
 import { targetOf } from '../explain/target.ts';
-import { isOf } from '../live/history.ts';
 import type { AgentView, RunningServer } from './server.types.ts';
 import { makeDirectory } from '../host/make-directory.ts';
 
@@ -27,7 +26,7 @@ export function controlSocketPath(rootDir: string): string {
 /**
  * The local socket that the commands ask: HTTP, JSON. `GET /actors` answers the tree of `statelet ps`, `GET /live` the same
  * actors with effects, timers and tags, `GET /history?actor=pod default/web` what that one did, of a pod all that is about it;
- * without a name, what all did. `GET /explain?pod=default/web` (`?container=default/web/main`, `?node`) says why it is where it is.
+ * without a name, the newest of what all did. `GET /explain?pod=default/web` (`?container=default/web/main`, `?node`) says why it is where it is.
  * Mode 0600 in a folder of mode 0700. A socket that nobody answers on any more is replaced.
  * @throws AgentError AlreadyRunning where another agent answers on it, InvalidPath where the path is too long
  */
@@ -97,11 +96,8 @@ function answer(url: string, { live, explain }: Pick<AgentView, 'live' | 'explai
       return actorTree(live.actors());
     case '/live':
       return live.actors();
-    case '/history': {
-      const actor = searchParams?.get('actor') ?? null;
-      const all = live.history();
-      return actor === null ? all : all.filter((transition) => isOf(actor, transition));
-    }
+    case '/history':
+      return live.history(searchParams?.get('actor') ?? undefined);
     case '/explain': {
       const target = searchParams && targetOf(searchParams);
       return target && explain(target);

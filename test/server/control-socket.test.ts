@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { drawActors, printActors } from '../../bin/ps.ts';
 import type { Explanation, Target } from '../../services/explain/explain.types.ts';
+import { createHistory } from '../../services/live/history.ts';
 import type { LiveActor, Transition } from '../../services/live/live.types.ts';
 import { askAgent } from '../../services/server/ask-agent.ts';
 import { controlSocketPath, serveControlSocket } from '../../services/server/control-socket.ts';
@@ -34,9 +35,14 @@ const step = (name: string): Transition => ({
   cause: { by: 'userDelete' },
 });
 const steps = ['syncloop', 'pod default/web', 'container default/web/main', 'pod default/web2'].map(step);
+const history = createHistory({ transitions: 1, actors: steps.length });
+for (const done of steps) {
+  history.began(done.actor);
+  history.add(done);
+}
 const live = {
   actors: () => actors,
-  history: () => steps,
+  history: history.of,
 };
 
 const explain = (target: Target): Explanation => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { createHistory, isOf } from '../../../services/live/history.ts';
+import { createHistory } from '../../../services/live/history.ts';
 import type { Transition } from '../../../services/live/live.types.ts';
 
 let clock = 0;
@@ -72,8 +72,22 @@ describe('the history', () => {
 
 test('a pod has the steps of all that is about it, the node those of all that is about no pod', () => {
   const names = ['syncloop', 'pod d/web', 'container d/web/c', 'imagePull d/web/c', 'pod d/web2', 'pod e/web'];
-  const of = (actor: string) => names.filter((name) => isOf(actor, step(name)));
+  const history = createHistory({ transitions: 3, actors: 10 });
+  for (const name of names) {
+    history.began(name);
+    history.add(step(name));
+  }
+  const of = (about: string) => history.of(about).map(({ actor }) => actor);
   expect(of('pod d/web')).toEqual(['pod d/web', 'container d/web/c', 'imagePull d/web/c']);
   expect(of('container d/web/c')).toEqual(['container d/web/c']);
   expect(of('node')).toEqual(['syncloop']);
+});
+
+test('of all it tells the newest 2000', () => {
+  const history = createHistory({ transitions: 3_000, actors: 10 });
+  history.began('a');
+  for (let n = 1; n <= 2_001; n += 1) history.add(step('a', String(n)));
+  expect(history.of()).toHaveLength(2_000);
+  expect([history.of()[0]?.to, history.of().at(-1)?.to]).toEqual(['2', '2001']);
+  expect(history.of('a')).toHaveLength(2_001);
 });
