@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { NodeView } from '../machines/pod/policy/admit/admission.types.ts';
 import type { HostPaths, PodHost } from '../services/host/host.types.ts';
-import { createFactStore, createSecretStore } from '../services/host/index.ts';
+import { createFactStore, secretStores } from '../services/host/index.ts';
 import type { Kube } from '../services/kube/client.ts';
 import { environmentReader } from '../services/kube/environment.ts';
 import { keptByPod } from '../services/kube/kept-by-pod.ts';
@@ -23,7 +23,7 @@ interface Node {
 /** What pods get of the API's objects, what is kept of them, and the API server's side of the agent. */
 export async function podObjects({ config }: LoadedConfig, kube: Kube | undefined, { paths, host, view, log }: Node) {
   const logger = log;
-  const secrets = async <T>(folder: 'objects' | 'tokens') => keptByPod<T>(await createSecretStore(paths, log, folder));
+  const secrets = await secretStores(paths, log);
   const { allocatable } = view;
   const objects =
     kube &&
@@ -32,13 +32,13 @@ export async function podObjects({ config }: LoadedConfig, kube: Kube | undefine
       strategy: changeDetection(config),
       kept: keptObjects({
         ConfigMap: keptByPod(createFactStore(paths, log, 'config-maps')),
-        Secret: await secrets('objects'),
+        Secret: keptByPod(secrets('objects')),
       }),
       random: Math.random,
       logger,
     });
   const env = { now: Date.now, elapsed: () => performance.now(), random: Math.random };
-  const tokens = kube && serviceAccountTokens({ kube, kept: await secrets('tokens'), env, logger });
+  const tokens = kube && serviceAccountTokens({ kube, kept: keptByPod(secrets('tokens')), env, logger });
   const services =
     kube &&
     nodeServices({ kube, kept: keptByPod(createFactStore(paths, log, 'services')), random: Math.random, logger });
@@ -53,9 +53,9 @@ export async function podObjects({ config }: LoadedConfig, kube: Kube | undefine
     };
   const keptPods = createFactStore(paths, log, 'pods');
   const sweepKept = async (keep: ReadonlySet<string>) => {
-    await objects?.sweep(keep);
-    await tokens?.sweep(keep);
-    await services?.sweep(keep);
+    // One that cannot be swept keeps from none of the others.
+    const swept = await Promise.allSettled([objects?.sweep(keep), tokens?.sweep(keep), services?.sweep(keep)]);
+    for (const each of swept) if (each.status === 'rejected') throw each.reason;
   };
   return {
     environment: environmentReader({ allocatable, objects, services }),

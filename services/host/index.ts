@@ -11,7 +11,7 @@ import { refuseMounted, setUpVolume, tearDownVolumes } from './volumes/index.ts'
 
 export { isCgroupV2 } from './cgroup/index.ts';
 export { createFactStore } from './facts.ts';
-export { createSecretStore } from './secret-store.ts';
+export { secretStores } from './secret-store.ts';
 export { podSourceSlots } from './manifests/index.ts';
 export { podFacts } from './pod-facts.ts';
 export { hostFactsReader, hostWithoutAddresses } from './node-facts.ts';

@@ -38,9 +38,27 @@ export function mountsBelow(mounts: readonly MountPoint[], path: string): MountP
   return mounts.filter((mount) => mount.path === path || mount.path.startsWith(`${path}/`)).reverse();
 }
 
-/** @param options mount(8) options, joined by commas */
+/** Kernels before 6.4 do not: found out by the first that mounts without. */
+let knowsNoswap = true;
+
+/**
+ * Memory at this path, which is never swapped out where the kernel can do that.
+ *
+ * @param options mount(8) options, joined by commas
+ */
 export async function mountTmpfs(path: string, options: string, signal: AbortSignal): Promise<void> {
-  await call('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path], signal);
+  const mount = (all: string) => call('mount', ['-t', 'tmpfs', '-o', all, 'tmpfs', path], signal);
+  if (knowsNoswap) {
+    try {
+      await mount(`${options},noswap`);
+      return;
+    } catch {
+      // Any other cause fails again below and is told.
+      signal.throwIfAborted();
+    }
+  }
+  await mount(options);
+  knowsNoswap = false;
 }
 
 export async function unmount(path: string, signal: AbortSignal): Promise<void> {

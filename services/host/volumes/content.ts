@@ -59,11 +59,7 @@ async function haveMemory(path: string, logger: HostLogger, signal: AbortSignal)
   if ((await readMounts()).some((mount) => mount.path === path)) return true;
   if (process.geteuid?.() !== 0) return false;
   try {
-    await mountTmpfs(path, 'noswap', signal).catch(() => {
-      signal.throwIfAborted();
-      // Kernels before 6.4 know no noswap; any other cause fails again.
-      return mountTmpfs(path, 'mode=1777', signal);
-    });
+    await mountTmpfs(path, 'mode=1777', signal);
     return true;
   } catch (error) {
     signal.throwIfAborted();

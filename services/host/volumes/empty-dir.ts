@@ -35,7 +35,7 @@ export async function setUpEmptyDir(
   const ready = (await ifThere(access(marker).then(() => true))) && (await ifThere(access(path).then(() => true)));
   if (ready && memory === mounted) return;
   await makeDirectory(path, 0o750);
-  if (memory && !mounted) await mountMemory(path, memorySize(pod, volume), signal);
+  if (memory && !mounted) await mountTmpfs(path, `size=${memorySize(pod, volume)}`, signal);
   // Apart from mkdir's mode, which the umask cuts.
   await chmod(path, 0o777);
   const { fsGroup } = pod.spec.securityContext ?? {};
@@ -56,16 +56,6 @@ function memorySize(pod: DesiredPod, volume: Volume): bigint {
   ]
     .filter((size) => size > 0n)
     .reduce((smallest, size) => (size < smallest ? size : smallest));
-}
-
-async function mountMemory(path: string, size: bigint, signal: AbortSignal): Promise<void> {
-  try {
-    await mountTmpfs(path, `size=${size},noswap`, signal);
-  } catch {
-    // Kernels before 6.4 know no noswap; any other cause fails again below and is told.
-    signal.throwIfAborted();
-    await mountTmpfs(path, `size=${size}`, signal);
-  }
 }
 
 /** What emptyDirs held, after their unmounting: contents live until the pod is gone. */
