@@ -32,7 +32,10 @@ export function longTimers(timers: Timers = PLATFORM): Timers {
 export function longSleep(ms: number, signal: AbortSignal): Promise<void> {
   const timers = longTimers();
   return new Promise((resolve) => {
-    const timer = timers.setTimeout(resolve, ms);
+    const timer = timers.setTimeout(() => {
+      signal.removeEventListener('abort', giveUp);
+      resolve();
+    }, ms);
     const giveUp = () => {
       timers.clearTimeout(timer);
       resolve();

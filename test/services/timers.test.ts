@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { describe, expect, test } from '@jest/globals';
 import { longSleep, longTimers } from '../../services/timers.ts';
 
@@ -62,4 +63,10 @@ test('a sleep of any length is over as soon as it is given up', async () => {
   await expect(sleep).resolves.toBeUndefined();
   await expect(longSleep(60 * DAY, AbortSignal.abort())).resolves.toBeUndefined();
   await expect(longSleep(1, new AbortController().signal)).resolves.toBeUndefined();
+});
+
+test('a sleep that is over leaves nothing on the signal, which may live as long as the agent', async () => {
+  const { signal } = new AbortController();
+  await longSleep(1, signal);
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
 });

@@ -69,11 +69,11 @@ export function configObjects({ kube, strategy, kept, random, logger }: ObjectsO
       if (!first) for (const { changed } of entry.followers.values()) changed({ kind, name });
     });
   };
-  const stale = (entry: Entry, error: AgentError | undefined) => {
+  const stale = (entry: Entry, error: AgentError) => {
     if (entry.toldStale) return;
     entry.toldStale = true;
     logger.warn(
-      { ...entry.key, problem: error?.message },
+      { ...entry.key, problem: error.message },
       'the API server is away: the object is used as it was last seen',
     );
   };
@@ -86,10 +86,10 @@ export function configObjects({ kube, strategy, kept, random, logger }: ObjectsO
   };
 
   const readWatched = async (entry: Entry, watched: WatchedObject, signal: AbortSignal) => {
-    await Promise.race([watched.answered, longSleep(FIRST_ANSWER_MS, signal)]);
+    if (watched.knowledge.is === 'unknown') await Promise.race([watched.answered, longSleep(FIRST_ANSWER_MS, signal)]);
     const { knowledge } = watched;
     if (knowledge.is === 'unknown') return recall(entry, knowledge.error ?? notYet(entry.key));
-    if (!knowledge.current) stale(entry, undefined);
+    if (knowledge.lost) stale(entry, knowledge.lost);
     return knowledge.object;
   };
   const readNow = async (entry: Entry, signal: AbortSignal) => {

@@ -1,9 +1,18 @@
+import { AgentError } from '../../../machines/agent-error.types.ts';
 import { longSleep } from '../../timers.ts';
 import { hasReason } from '../errors.ts';
 
 /** Waits between failures, ms, doubling, up to twice as long by chance (client-go reflector, which begins with 800). */
 const FIRST_RETRY_MS = 200;
 const LAST_RETRY_MS = 30_000;
+
+/** Listing again at once would go on for ever. */
+const NO_VERSION = new AgentError({
+  op: 'list',
+  reason: 'InvalidResponse',
+  message: 'the list has no resourceVersion to go on from',
+  transient: true,
+});
 
 /** How something of the API is followed. */
 export interface Reflection {
@@ -28,6 +37,7 @@ export async function reflect(of: Reflection, signal: AbortSignal): Promise<void
     try {
       if (version === '') {
         version = await list(signal);
+        if (version === '') throw NO_VERSION;
         failures = 0;
         continue;
       }

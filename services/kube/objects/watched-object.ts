@@ -9,8 +9,8 @@ import { reflect } from './reflect.ts';
 /** What is known of one object. */
 export type Knowledge =
   | { is: 'unknown'; error?: AgentError }
-  /** `current` false: the API server is away, and this is what it said last. */
-  | { is: 'known'; object: ConfigObject | undefined; current: boolean };
+  /** `lost`: why this is only what the API server said last. */
+  | { is: 'known'; object: ConfigObject | undefined; lost?: AgentError };
 
 /** One object, listed and then watched, for as long as anybody needs it. */
 export interface WatchedObject {
@@ -39,14 +39,14 @@ export function watchOneObject(
 
   const learn = (object: ConfigObject | undefined) => {
     const before = knowledge;
-    knowledge = { is: 'known', object, current: true };
+    knowledge = { is: 'known', object };
     answered.resolve();
     if (before.is === 'unknown' || versionOf(before.object) !== versionOf(object))
       changed(object, before.is === 'unknown');
   };
   const lose = (error: unknown) => {
-    const failure = AgentError.from(error, `watch ${key.kind}`);
-    knowledge = knowledge.is === 'known' ? { ...knowledge, current: false } : { is: 'unknown', error: failure };
+    const lost = AgentError.from(error, `watch ${key.kind}`);
+    knowledge = knowledge.is === 'known' ? { ...knowledge, lost } : { is: 'unknown', error: lost };
     answered.resolve();
   };
   void reflect(
