@@ -6,6 +6,7 @@ import { containerMachine } from './container.machine.ts';
 import { containerInput, learn, terminationOf, type ChildFailed, type PodContext } from './pod.context.ts';
 import type { ObservedPod } from '../runtime.types.ts';
 import type { FollowObjectsInput, PodEvent, PodInput, PodSlots } from './pod.types.ts';
+import { volumeReferences } from './policy/object-references.ts';
 import { usedVolumes, volumesShowing } from './policy/used-volumes.ts';
 import { volumeMachine } from './volume.machine.ts';
 import { deadlineRemaining } from './policy/deadline.ts';
@@ -156,7 +157,9 @@ export const podSetup = setup({
       const { env, pod, settings, volumes } = context;
       for (const volume of usedVolumes(pod)) {
         if (volumes[volume.name]) continue;
-        const input = { env, parent: self, pod, volume, refreshPeriodMs: settings.refreshPeriodMs };
+        // Nothing else of a volume is read anew by the clock: metadata is told, and a token says itself when.
+        const refreshPeriodMs = volumeReferences(volume).length > 0 ? settings.refreshPeriodMs : undefined;
+        const input = { env, parent: self, pod, volume, refreshPeriodMs };
         enqueue.assign(({ spawn, context: { volumes: made } }) => ({
           volumes: { ...made, [volume.name]: spawn('volume', { id: `volume.${volume.name}`, input }) },
         }));

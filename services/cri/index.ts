@@ -207,8 +207,9 @@ export function housekeepingSlots(
     sweep: fromPromise(async ({ input, signal }) => {
       const keep = new Set(input.keep);
       const dead = await sweepRuntime(services, keep, signal);
+      const removed = [...dead, ...(await services.host.sweep(keep, signal))];
       await sweepKept(keep);
-      return { removed: [...dead, ...(await services.host.sweep(keep, signal))] };
+      return { removed };
     }),
   };
 }
