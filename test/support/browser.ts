@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { describe, test } from '@jest/globals';
 import { chromium, type Browser } from 'playwright-core';
+import { describeWhere } from './describe-where.ts';
 
 /** Where Debian and others put it; STATELET_TEST_BROWSER names another one. */
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -9,17 +9,9 @@ function executable(): string | undefined {
   return [process.env.STATELET_TEST_BROWSER ?? '', ...PLACES].find((path) => path && existsSync(path));
 }
 
-/** A group of tests in Chromium. Without one it is left out, unless STATELET_TEST_CHROMIUM=required, with which it fails. */
+/** A group of tests in Chromium. */
 export function describeInBrowser(name: string, tests: () => void): void {
-  if (executable()) describe(name, tests);
-  else if (process.env.STATELET_TEST_CHROMIUM !== 'required')
-    describe.skip(`${name} (left out: lacks chromium)`, tests);
-  else
-    describe(name, () => {
-      test('there is a browser for them', () => {
-        throw new Error('STATELET_TEST_CHROMIUM=required, and this machine lacks chromium');
-      });
-    });
+  describeWhere(name, { lacks: executable() ? '' : 'chromium', variable: 'STATELET_TEST_CHROMIUM' }, tests);
 }
 
 export function startBrowser(): Promise<Browser> {

@@ -3,13 +3,16 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from '@jest/globals';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-const JEST = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js', 'test/containerd/cri.test.ts'];
+const JEST = ['--experimental-vm-modules', 'node_modules/jest/bin/jest.js'];
 
-/** The tests of the tier's smallest file in a process of their own, with these settings alone. */
-function tier(settings: Record<string, string>): Promise<{ code: number; said: string }> {
+/** The tests of a file of the tier, the smallest where none is named, in a process of their own, with these settings alone. */
+function tier(
+  settings: Record<string, string>,
+  file = 'test/containerd/cri.test.ts',
+): Promise<{ code: number; said: string }> {
   const env = { HOME: process.env.HOME, PATH: '', ...settings };
   return new Promise((done) =>
-    execFile(process.execPath, JEST, { cwd: ROOT, env }, (error, stdout, stderr) =>
+    execFile(process.execPath, [...JEST, file], { cwd: ROOT, env }, (error, stdout, stderr) =>
       done({ code: error ? Number(error.code) : 0, said: `${stdout}${stderr}` }),
     ),
   );
@@ -34,4 +37,14 @@ test('where the tier is pointed at a runtime that does not answer, it fails and 
   expect(said).toMatch(/ListPodSandbox: the runtime at \/nowhere\/cri\.sock is not available: .*ENOENT/);
   expect(said).toMatch(/\n0 passed, [1-9]\d* failed\n/);
   expect(code).toBe(1);
+}, 60_000);
+
+test('where the runtime is there and kubectl is not, the tests by both are skipped, or fail where they are required', async () => {
+  const settings = { STATELET_TEST_CRI: 'unix:///nowhere/cri.sock' };
+  const file = 'test/containerd/volumes.test.ts';
+  const optional = await tier(settings, file);
+  expect(optional.said).toMatch(/\non a real runtime \(left out: lacks kubectl\)\n\d+ skipped\n0 passed, 0 failed\n/);
+  const required = await tier({ ...settings, STATELET_TEST_CONTAINERD: 'required' }, file);
+  expect(required.said).toMatch(/STATELET_TEST_CONTAINERD=required, and this machine lacks kubectl/);
+  expect(required.said).toMatch(/\n0 passed, 1 failed\n/);
 }, 60_000);

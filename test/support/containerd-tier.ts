@@ -3,12 +3,13 @@ import { statSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { describe, test } from '@jest/globals';
+import { test } from '@jest/globals';
 import { connectCri } from '../../services/cri/client.ts';
 import { imageStatus } from '../../services/cri/verbs/image-status.ts';
 import { listPodSandbox } from '../../services/cri/verbs/list-pod-sandbox.ts';
 import { startContainerd } from './containerd.ts';
 import type { PrivateContainerd } from './containerd.ts';
+import { describeWhere } from './describe-where.ts';
 import { takeLock } from './lock.ts';
 
 /** Everything that a private containerd is made of. */
@@ -24,10 +25,7 @@ export const RUNTIME_MS = elsewhere === undefined ? 90_000 : 900_000;
 /** A test that needs a runtime of the tests' own: to add images to it, or to end it. */
 export const testOnPrivate = elsewhere === undefined ? test : test.skip;
 
-/**
- * Programs that are missing here for a private containerd, and `root` where the tests do not run as root. Without any
- * of them the tier is left out, unless STATELET_TEST_CONTAINERD=required, with which it fails.
- */
+/** Programs that are missing here for a private containerd, and `root` where the tests do not run as root. */
 function missing(): string[] {
   const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'].filter(Boolean);
   const absent = NEEDED.filter((name) => !folders.some((folder) => isExecutable(join(folder, name))));
@@ -40,16 +38,8 @@ function isExecutable(path: string): boolean {
 
 /** A group of tests on a real runtime. */
 export function describeOnContainerd(name: string, tests: () => void): void {
-  const required = process.env.STATELET_TEST_CONTAINERD === 'required';
   const lacks = (elsewhere === undefined ? missing() : []).join(', ');
-  if (!lacks) describe(name, tests);
-  else if (!required) describe.skip(`${name} (left out: lacks ${lacks})`, tests);
-  else
-    describe(name, () => {
-      test('there is a runtime for them', () => {
-        throw new Error(`STATELET_TEST_CONTAINERD=required, and this machine lacks ${lacks}`);
-      });
-    });
+  describeWhere(name, { lacks, variable: 'STATELET_TEST_CONTAINERD' }, tests);
 }
 
 /**

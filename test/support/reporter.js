@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 
 /**
- * Closes every run with what of the statecharts was walked by it, where some was (paths.ts), and the plain line that
- * continuous integration reads: `N passed, N failed`.
+ * Closes every run with what of the statecharts was walked by it, where some was (paths.ts), the groups and tests that were
+ * left out with a reason in their title, and the plain line that continuous integration reads: `N passed, N failed`.
  */
 export default class ClosingLines {
   /** Where tests note what they have walked: they run in processes of their own. */
@@ -22,8 +22,8 @@ export default class ClosingLines {
     const leftOut = new Set(
       results.testResults
         .flatMap(({ testResults }) => testResults)
-        .filter(({ status, ancestorTitles }) => status === 'pending' && ancestorTitles[0]?.includes('(left out: '))
-        .map(({ ancestorTitles }) => ancestorTitles[0]),
+        .filter(({ status }) => status === 'pending')
+        .flatMap(({ ancestorTitles, title }) => [...ancestorTitles, title].find((t) => t.includes('(left out')) ?? []),
     );
     const failed = numFailedTests + numRuntimeErrorTestSuites;
     const walked = this.#walked();

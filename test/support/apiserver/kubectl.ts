@@ -1,15 +1,11 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
-import { describe } from '@jest/globals';
+import { describeWhere } from '../describe-where.ts';
 
-/**
- * Tests by the real kubectl. Where the machine has none they are left out, with the reason, unless nothing may be: then they
- * fail.
- */
-export function describeKubectl(title: string, tests: () => void): void {
+/** Tests by the real kubectl. */
+export function describeKubectl(name: string, tests: () => void): void {
   const isThere = spawnSync('kubectl', ['version', '--client']).status === 0;
-  if (isThere || process.env['STATELET_TEST_CONTAINERD'] === 'required') describe(title, tests);
-  else describe.skip(`${title} (left out: lacks kubectl)`, tests);
+  describeWhere(name, { lacks: isThere ? '' : 'kubectl', variable: 'STATELET_TEST_CONTAINERD' }, tests);
 }
 
 export interface Ran {
