@@ -3,6 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Container, Pod, PodSpec } from '../../machines/kubernetes.types.ts';
 import { mountsBelow, readMounts } from '../../services/host/mounts.ts';
+import { describeKubectl } from '../support/apiserver/kubectl.ts';
 import { testCluster, type Cluster } from '../support/cluster.ts';
 import { describeOnContainerd, RUNTIME_MS } from '../support/containerd-tier.ts';
 import { lines, type Daemon } from '../support/daemon.ts';
@@ -41,7 +42,7 @@ const logOf = async (name: string) => {
 const volume = async (name: string, ...path: string[]) =>
   join(daemon.rootDir, 'pods', await uidOf(name), 'volumes', ...path);
 
-describeOnContainerd('volumes of the API’s objects on a real runtime', () => {
+const group = () => {
   beforeAll(async () => {
     cluster = await testCluster();
     node = await containerdNode('vols', { nodeName: cluster.nodeName, flags: [`--kubeconfig=${cluster.kubeconfig}`] });
@@ -105,4 +106,7 @@ describeOnContainerd('volumes of the API’s objects on a real runtime', () => {
     await daemon.until('no pod is left', async () => (await readdir(join(daemon.rootDir, 'pods'))).length === 0);
     expect(mountsBelow(await readMounts(), join(daemon.rootDir, 'pods'))).toEqual([]);
   });
-});
+};
+
+// Both, or nothing: kubectl makes the objects that containers of containerd read.
+describeOnContainerd('volumes of the API’s objects', () => describeKubectl('on a real runtime', group));
