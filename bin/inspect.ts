@@ -38,8 +38,8 @@ export function inspectAgent(
     node: nodeName,
     version: pjson.version,
     startedAt,
-    // Beside the bundle, else beside the sources.
-    pages: ['./inspect', '../services/inspect/dist'].map((path) => fileURLToPath(new URL(path, import.meta.url))),
+    // Beside the bundle; for an agent that runs from its sources, where the build puts it.
+    pages: ['./inspect', '../dist/inspect'].map((path) => fileURLToPath(new URL(path, import.meta.url))),
     write: write ? writeAccess(agent) : undefined,
     log: (level, message) => log[level](message),
   });

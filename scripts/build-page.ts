@@ -1,4 +1,3 @@
-/** Makes the inspector's page in services/inspect/dist: scripts, styles and the layout's worker, all served by the agent. */
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -9,8 +8,11 @@ const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const PAGE = at('../services/inspect/page/');
 const PICTURES = at('../docs/statecharts/');
 
-/** Bundles the page into the folder, which is emptied first. */
-export async function buildPage(folder = at('../services/inspect/dist/')): Promise<void> {
+/**
+ * Makes the inspector's page in the folder, which is emptied first: scripts, styles and the layout's worker, all served by the
+ * agent.
+ */
+export async function buildPage(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   await build({
@@ -33,5 +35,3 @@ export async function buildPage(folder = at('../services/inspect/dist/')): Promi
   writeFileSync(`${folder}/page.css`, readFileSync(`${folder}/page.css`, 'utf8') + chartStyle);
   copyFileSync(createRequire(import.meta.url).resolve('elkjs/lib/elk-worker.min.js'), `${folder}/elk-worker.js`);
 }
-
-if (import.meta.main) await buildPage();

@@ -1,7 +1,6 @@
 /**
  * Makes dist/statelet.js, or that file in the folder given: the whole agent in one ES module with its packages, and its source
- * map. Commands load lazily. Beside it in inspect/ lies the inspector's page, which is also made for an agent that runs from
- * its sources.
+ * map. Commands load lazily. Beside it in inspect/ lies the inspector's page.
  */
 import { rmSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
@@ -61,4 +60,3 @@ const result = await build({
 const bytes = Object.values(result.metafile.outputs).find((o) => o.entryPoint)?.bytes ?? 0;
 process.stdout.write(`${folder}/statelet.js ${Math.round(bytes / 1024)} KiB\n`);
 await buildPage(`${folder}/inspect`);
-if (!process.argv[2]) await buildPage();

@@ -46,7 +46,7 @@ async function newest(path: string): Promise<number> {
   const entries = await readdir(path, { recursive: true, withFileTypes: true }).catch(() => []);
   const times = await Promise.all(
     entries
-      .filter((e) => e.isFile() && !/node_modules|\/dist\b/.test(e.parentPath))
+      .filter((e) => e.isFile() && !e.parentPath.includes('node_modules'))
       .map((e) => stat(join(e.parentPath, e.name)).then((s) => s.mtimeMs)),
   );
   return Math.max(mtimeMs, ...times);

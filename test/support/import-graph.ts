@@ -23,7 +23,7 @@ export function readSources(folders: readonly string[]): Map<string, SourceFile>
       if (
         entry.isFile() &&
         /\.(tsx?|js)$/.test(entry.name) &&
-        !/generated|node_modules|\/dist\b/.test(entry.parentPath)
+        !/generated|node_modules/.test(entry.parentPath)
       ) {
         const file = readSource(join(entry.parentPath, entry.name));
         files.set(file.path, file);
