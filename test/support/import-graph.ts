@@ -20,11 +20,7 @@ export function readSources(folders: readonly string[]): Map<string, SourceFile>
   const files = new Map<string, SourceFile>();
   for (const folder of folders)
     for (const entry of readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true }))
-      if (
-        entry.isFile() &&
-        /\.(tsx?|js)$/.test(entry.name) &&
-        !/generated|node_modules/.test(entry.parentPath)
-      ) {
+      if (entry.isFile() && /\.(tsx?|js)$/.test(entry.name) && !/generated|node_modules/.test(entry.parentPath)) {
         const file = readSource(join(entry.parentPath, entry.name));
         files.set(file.path, file);
       }
