@@ -6,6 +6,7 @@ import { exitCause } from '../live/cause-exit.ts';
 import type { LiveActor } from '../live/live.types.ts';
 import { callsOf, callWords, meaningOf, timerSuffix } from './actor.ts';
 import { slowness, WEIGHTS, type Cause, type Scene } from './explain.types.ts';
+import { childrenOf } from './scene.ts';
 import { clause, span } from './words.ts';
 
 /** What is read of a container's context. */
@@ -77,7 +78,7 @@ function stopCause(
 function waitingCause(scene: Scene, actor: LiveActor, seen: SeenContainer, who: string): Cause | undefined {
   const { waiting, instances } = seen;
   if (!waiting) return undefined;
-  const child = scene.actors.find(({ parent, machine }) => parent === actor.sessionId && machine === 'imagePull');
+  const child = childrenOf(scene, actor).find(({ machine }) => machine === 'imagePull');
   const [newest] = instances;
   const end = !child && newest?.state === 'exited' ? `${exitWords(scene, newest)}; ` : '';
   const shown = `${who} waits with ${waiting.reason} (${waiting.message})`;
@@ -99,7 +100,7 @@ function callCause(
   { plan, kind, instances }: SeenContainer,
   who: string,
 ): Cause | undefined {
-  const child = scene.actors.find(({ parent }) => parent === actor.sessionId);
+  const [child] = childrenOf(scene, actor);
   const doer = child ?? actor;
   const [call] = callsOf(scene, doer);
   const [newest] = instances;

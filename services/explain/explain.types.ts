@@ -113,4 +113,6 @@ export const isTrouble = (cause: Cause | undefined) => cause !== undefined && ca
 /** One look at the agent: everything is read once. */
 export interface Scene extends ExplainView {
   actors: readonly LiveActor[];
+  /** By the session of their parent. */
+  children: ReadonlyMap<string | undefined, readonly LiveActor[]>;
 }

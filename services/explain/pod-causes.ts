@@ -29,7 +29,9 @@ export function containersOf(scene: Scene, actor: LiveActor): readonly LiveActor
   const { spec } = seenPod(scene, actor).pod;
   const order = [...(spec.initContainers ?? []), ...spec.containers].map(({ name }) => name);
   const place = ({ about }: LiveActor) => order.indexOf(about?.container ?? '');
-  return [...childrenOf(scene, actor, 'container')].sort((a, b) => place(a) - place(b));
+  return childrenOf(scene, actor)
+    .filter(({ machine }) => machine === 'container')
+    .sort((a, b) => place(a) - place(b));
 }
 
 /** Everything that is to run does, and nothing is under way. */
@@ -67,7 +69,8 @@ function ownCause(scene: Scene, actor: LiveActor): Cause[] {
 }
 
 function volumeCauses(scene: Scene, actor: LiveActor): Cause[] {
-  return childrenOf(scene, actor, 'volume').flatMap((child): Cause[] => {
+  const volumes = childrenOf(scene, actor).filter(({ machine }) => machine === 'volume');
+  return volumes.flatMap((child): Cause[] => {
     const { failure, mounted } = scene.live.peek(child.sessionId) as { failure?: string; mounted: boolean };
     const who = `volume ${child.about?.name ?? child.id}`;
     const [call] = callsOf(scene, child);

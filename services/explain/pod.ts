@@ -39,14 +39,15 @@ export function explainPod(scene: Scene, actor: LiveActor): Explanation {
 /** What an actor is called in sentences. */
 export function whoIs(scene: Scene, actor: LiveActor): string {
   const { machine, about: what, parent } = actor;
-  const above = scene.actors.find(({ sessionId }) => sessionId === parent);
   switch (machine) {
     case 'pod':
       return `pod ${what?.namespace}/${what?.name}`;
     case 'container':
       return containerName(seenContainer(scene, actor));
-    case 'imagePull':
+    case 'imagePull': {
+      const above = scene.actors.find(({ sessionId }) => sessionId === parent);
       return `the image of ${above ? whoIs(scene, above) : 'a container'}`;
+    }
     case 'volume':
       return `volume ${what?.name}`;
     case 'podWriter':

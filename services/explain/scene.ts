@@ -31,11 +31,14 @@ export interface SeenPod {
   status?: PodStatus;
 }
 
-export const sceneOf = (view: ExplainView): Scene => ({ ...view, actors: view.live.actors() });
+export function sceneOf(view: ExplainView): Scene {
+  const actors = view.live.actors();
+  return { ...view, actors, children: Map.groupBy(actors, ({ parent }) => parent) };
+}
 
 /** The root's context; undefined while there is no agent. */
 export function agentOf(scene: Scene): { actor: LiveActor; seen: SeenAgent } | undefined {
-  const actor = scene.actors.find(({ parent }) => parent === undefined);
+  const actor = scene.children.get(undefined)?.[0];
   return actor && { actor, seen: scene.live.peek(actor.sessionId) as SeenAgent };
 }
 
@@ -48,12 +51,11 @@ export function about(scene: Scene, machine: string, namespace: string, name: st
   );
 }
 
-export const childrenOf = ({ actors }: Scene, { sessionId }: LiveActor, machine: string): readonly LiveActor[] =>
-  actors.filter((actor) => actor.parent === sessionId && actor.machine === machine);
+/** In the order in which they began. */
+export const childrenOf = ({ children }: Scene, { sessionId }: LiveActor): readonly LiveActor[] =>
+  children.get(sessionId) ?? [];
 
 /** All below an actor. */
 export function below(scene: Scene, actor: LiveActor): readonly LiveActor[] {
-  return scene.actors
-    .filter(({ parent }) => parent === actor.sessionId)
-    .flatMap((child) => [child, ...below(scene, child)]);
+  return childrenOf(scene, actor).flatMap((child) => [child, ...below(scene, child)]);
 }
