@@ -18,12 +18,20 @@ export function slot<Input, Output>(name: string): Slot<Input, Output> {
  */
 export type WatchSlot<Input> = CallbackActorLogic<EventObject, Input>;
 
+/** Marks what `watchSlot` made: a chart names its watches, as they are not waited for. */
+const watches = new WeakSet<object>();
+
 /** An unfilled watch; running it fails with `UnfilledSlot`. */
 export function watchSlot<Input>(name: string): WatchSlot<Input> {
-  return fromCallback<EventObject, Input>(() => {
+  const logic = fromCallback<EventObject, Input>(() => {
     throw unfilled(name);
   });
+  watches.add(logic);
+  return logic;
 }
+
+/** Whether this is the logic of an unfilled watch. */
+export const isWatch = (logic: unknown) => typeof logic === 'object' && logic !== null && watches.has(logic);
 
 const unfilled = (name: string) =>
   new AgentError({ op: name, reason: 'UnfilledSlot', message: `slot ${name} is not filled`, transient: false });

@@ -43,6 +43,7 @@ export function familyOf(charts: Chart[]): Chart {
       })),
     ),
     children: [],
+    watches: [],
     delays: {},
   };
 }

@@ -1,5 +1,6 @@
 import type { AnyStateMachine, AnyStateNode, AnyTransitionDefinition } from 'xstate';
 import type { ChartWords, StateWords } from '../../machines/chart-words.types.ts';
+import { isWatch } from '../../machines/slot.types.ts';
 import type { Chart, Edge, State } from './chart.types.ts';
 
 /** Reads machines' definitions into plain data; a machine of the record is known to the others by its name there. */
@@ -20,7 +21,8 @@ function chartOf(name: string, machine: AnyStateMachine, names: ReadonlyMap<unkn
   visit(machine.root);
   const { actors, delays } = machine.implementations;
   const words = machine.root.meta as ChartWords | undefined;
-  const children = Object.values(actors as Record<string, unknown>).flatMap((logic) => names.get(logic) ?? []);
+  const slots = Object.entries(actors as Record<string, unknown>);
+  const children = slots.flatMap(([, logic]) => names.get(logic) ?? []);
   return {
     name,
     machine: machine.id,
@@ -28,6 +30,7 @@ function chartOf(name: string, machine: AnyStateMachine, names: ReadonlyMap<unkn
     states,
     edges,
     children: [...new Set(children)],
+    watches: slots.flatMap(([slot, logic]) => (isWatch(logic) ? slot : [])),
     delays: Object.fromEntries(
       Object.entries(delays).map(([delay, ms]) => [delay, typeof ms === 'number' ? ms : null]),
     ),

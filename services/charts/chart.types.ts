@@ -16,6 +16,8 @@ export interface Chart {
   edges: Edge[];
   /** Names of the charts that it spawns or invokes. */
   children: string[];
+  /** Slots of what runs as long as its state does and is not meant to end. */
+  watches: string[];
   /** Its named delays, ms; null where the length is computed when the state is entered. */
   delays: Record<string, number | null>;
   /** Its guards, delays and events in words, by name, as far as it has some. */

@@ -7,7 +7,9 @@ import { clause, sentence, span } from './words.ts';
 /** A timer that no node lives to see stands for none, ms. */
 const NEVER = 365 * 24 * 3_600_000;
 
-const NOTHING: Chart = { name: '', machine: '', description: '', states: [], edges: [], children: [], delays: {} };
+const NOTHING: Chart = {
+  ...{ name: '', machine: '', description: '', states: [], edges: [], children: [], watches: [], delays: {} },
+};
 const chartFor = ({ charts }: Scene, { machine }: LiveActor) => charts[machine] ?? NOTHING;
 
 /** The states that an actor is in, innermost ones only; of a chart without parallel states it is one. */
@@ -29,11 +31,9 @@ export const placeOf = (scene: Scene, actor: LiveActor, who: string): Place => (
   since: actor.since,
 });
 
-/** Calls under way; what an actor watches all the time, whatever its state, is none. */
-export function callsOf(scene: Scene, actor: LiveActor): readonly LiveEffect[] {
-  const own = statesOf(scene, actor).flatMap(({ kind, invokes }) => (kind === 'atomic' ? invokes : []));
-  return actor.effects.filter(({ src }) => own.includes(src));
-}
+/** Calls under way; a watch is none, as it is not meant to end. */
+export const callsOf = (scene: Scene, actor: LiveActor): readonly LiveEffect[] =>
+  actor.effects.filter(({ src }) => !chartFor(scene, actor).watches.includes(src));
 
 /** Timers that will run out, the next one first. */
 export const timersOf = ({ now }: Scene, { timers }: LiveActor): readonly LiveTimer[] =>
@@ -125,10 +125,11 @@ function guardWords(words: ChartWords | undefined, guard: string): string {
   return name === 'not' ? `it is not so that ${each().join('')}` : (words?.guards[name] ?? guard);
 }
 
-/** When an edge is taken; undefined where its timer does not run. */
+/** When an edge is taken; undefined where its timer does not run, and of the end of a watch, which nobody waits for. */
 function whenOf(scene: Scene, actor: LiveActor, { kind, what, guard }: Edge): string | undefined {
-  const { words } = chartFor(scene, actor);
+  const { words, watches } = chartFor(scene, actor);
   const only = guard === undefined ? '' : ` and ${guardWords(words, guard)}`;
+  if (watches.includes(what)) return undefined;
   switch (kind) {
     case 'after': {
       const timer = timersOf(scene, actor).find(({ delay }) => delay === what);

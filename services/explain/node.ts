@@ -91,8 +91,6 @@ function ownCause(scene: Scene, actor: LiveActor, who: string): Cause[] {
     return [{ weight: WEIGHTS.failed, text: `${who}: ${unavailable ? `${unavailable}; ` : ''}${held}${suffix}` }];
   const [call] = callsOf(scene, actor);
   const age = call ? scene.now - call.began : 0;
-  // Watches are calls that are to last.
-  const isWatch = call && /^(watch|follow)/.test(call.src);
-  if (!call || isWatch || slowness(age) < WEIGHTS.slow) return [];
+  if (!call || slowness(age) < WEIGHTS.slow) return [];
   return [{ weight: WEIGHTS.slow, text: `${who}: ${callWords(scene, actor, call)}` }];
 }

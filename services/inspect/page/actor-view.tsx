@@ -12,7 +12,7 @@ import { useTick } from './store.ts';
 import { span } from './time.ts';
 import { problemsOf } from './problems.ts';
 import { moodIn, titleOf } from './tree.ts';
-import { isNear, isWatch, pathsOf } from './verdict.ts';
+import { callsOf, isNear, pathsOf } from './verdict.ts';
 
 interface ActorViewProps {
   actor: LiveActor;
@@ -90,7 +90,7 @@ function Now({
   const now = agentNow(model);
   const paths = pathsOf(actor.state);
   const states = paths.map((path) => ({ path, text: chart?.states.find((s) => s.path === path)?.description }));
-  const calls = actor.effects.filter(({ src }) => !isWatch(chart, src));
+  const calls = callsOf(chart, actor);
   const headline = model.explanations.get(actor.sessionId)?.headline ?? '';
   const known = problemsOf(model.contexts.get(actor.sessionId)).filter(
     (text) => !headline.includes(text.replace(/^\w+: /, '')),

@@ -20,19 +20,9 @@ const REST = /(^|\.)(running|completed|exited|active|finished|gone|present|done)
 export const pathsOf = (state: string) => state.split(', ').filter(Boolean);
 const lastOf = (path: string) => path.split('.').at(-1) ?? '';
 
-const watches = new WeakMap<Chart, ReadonlySet<string>>();
-
-/** Effects that run for as long as their state does and are not meant to end: those of the whole machine or of states around others, and watches. */
-function watchesOf(chart: Chart | undefined): ReadonlySet<string> {
-  if (!chart) return new Set();
-  const known = watches.get(chart);
-  if (known) return known;
-  const found = new Set(chart.states.filter((s) => s.path === '' || s.kind !== 'atomic').flatMap((s) => s.invokes));
-  watches.set(chart, found);
-  return found;
-}
-
-export const isWatch = (chart: Chart | undefined, src: string) => /^watch/.test(src) || watchesOf(chart).has(src);
+/** Effects that are to end; watches are not. */
+export const callsOf = (chart: Chart | undefined, { effects }: LiveActor) =>
+  effects.filter(({ src }) => !chart?.watches.includes(src));
 
 /** Some timers are set for a time that never comes. */
 export const isNear = ({ ms }: LiveTimer) => ms < 365 * 86_400_000;
@@ -42,12 +32,12 @@ export const worst = (moods: readonly Mood[]): Mood | undefined =>
   (['failing', 'stuck'] as const).find((m) => moods.includes(m));
 
 export function moodOf(actor: LiveActor, chart: Chart | undefined, now: number): Mood {
-  const { status, state, effects, timers, since, about, tags } = actor;
+  const { status, state, timers, since, about, tags } = actor;
   if (status === 'error') return 'failing';
   if (status !== 'active') return 'over';
   const paths = pathsOf(state);
   if (paths.some((path) => TROUBLE.test(lastOf(path)) || isFailure(chart, path))) return 'failing';
-  const calls = effects.filter(({ src }) => !isWatch(chart, src));
+  const calls = callsOf(chart, actor);
   if (calls.some(({ src, began }) => now - began > (/pull/i.test(src) ? LONG_PULL_MS : LONG_CALL_MS))) return 'stuck';
   const ofPod = about?.kind === 'pod' || about?.kind === 'container';
   const rests = paths.some((path) => REST.test(path));

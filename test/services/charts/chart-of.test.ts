@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { and, setup } from 'xstate';
-import { slot } from '../../../machines/slot.types.ts';
+import { slot, watchSlot } from '../../../machines/slot.types.ts';
 import { chartKey } from '../../../services/charts/chart-key.ts';
 import { chartsOf } from '../../../services/charts/chart-of.ts';
 import type { Chart } from '../../../services/charts/chart.types.ts';
@@ -8,7 +8,7 @@ import type { Chart } from '../../../services/charts/chart.types.ts';
 const child = setup({}).createMachine({ id: 'smallChild', description: 'A child.' });
 const parent = setup({
   types: { events: {} as { type: 'go' } | { type: 'again' } },
-  actors: { work: slot<void, void>('work'), child },
+  actors: { work: slot<void, void>('work'), look: watchSlot<void>('look'), child },
   guards: { isDue: (_, what: string) => what !== '', may: () => true },
   actions: { record: (_, _what: { reason: string }) => undefined, note: () => undefined },
   delays: { short: 1500, long: () => 1 },
@@ -40,9 +40,10 @@ const charts = chartsOf({ 'big-parent': parent, 'small-child': child });
 const chart = charts['big-parent'] as Chart;
 const edge = (from: string, what: string) => chart.edges.find((e) => e.from === from && e.what === what);
 
-test('a chart has its page’s name, its machine’s id, its children by their pages, and the length of its delays', () => {
+test('a chart has its page’s name, its machine’s id, its children by their pages, its watches, and the length of its delays', () => {
   expect(chart).toMatchObject({ name: 'big-parent', machine: 'bigParent', description: 'A parent.' });
   expect(chart.children).toEqual(['small-child']);
+  expect(chart.watches).toEqual(['look']);
   expect(chart.delays).toEqual({ short: 1500, long: null });
 });
 

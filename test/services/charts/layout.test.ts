@@ -110,6 +110,7 @@ describe('a picture', () => {
       ],
       edges: [],
       children: [],
+      watches: [],
       delays: {},
     };
     const svg = chartSvg(await layoutChart(chart, engine), { standalone: false });

@@ -98,6 +98,21 @@ describe('an explanation', () => {
     expect(text).toContain('(crashLoopBackOff, for 29 s)');
   });
 
+  test('of a node that is well expects no end of its watches', async () => {
+    const it = new ExplainWorld({ cluster: true });
+    it.put('web');
+    it.start();
+    await it.wait(20_000);
+    const { headline, trouble, waitsFor, next } = it.explain({ kind: 'node' });
+    expect([headline, trouble, waitsFor]).toEqual([
+      'Node node-1 is well: 1 pod, of which 1 runs as wanted.',
+      false,
+      [],
+    ]);
+    expect(next.map(({ who }) => who)).toContain('the lease');
+    expect(next.filter(({ who }) => who === "the API server's pods")).toEqual([]);
+  });
+
   test('of a container that the pod has not names those it has', async () => {
     const it = await crashing();
     const explained = it.explain({ kind: 'container', namespace: 'default', name: 'web', container: 'ap' });
