@@ -21,8 +21,6 @@ const CHANGES = 10_000;
 interface Change {
   actor: LiveActor;
   transitions: Transition[];
-  /** It was not told of before. */
-  started: boolean;
   stopped: boolean;
 }
 
@@ -121,24 +119,18 @@ export class Hub {
 
   #listen(): () => void {
     return this.#options.live.subscribe({
-      started: (actor) => this.#note(actor, { started: true }),
       changed: (actor, transition) => this.#note(actor, { transition }),
       stopped: (actor) => this.#note(actor, { stopped: true }),
     });
   }
 
-  #note(actor: LiveActor, news: { started?: true; stopped?: true; transition?: Transition }): void {
+  #note(actor: LiveActor, news: { stopped?: true; transition?: Transition }): void {
     const change = this.#changes.get(actor.sessionId);
     if (!change && this.#changes.size >= CHANGES) return this.#giveUp();
-    const { transitions = [], started = false } = change ?? {};
+    const { transitions = [] } = change ?? {};
     if (news.transition) transitions.push(news.transition);
     if (transitions.length > EARLIER) transitions.shift();
-    this.#changes.set(actor.sessionId, {
-      actor,
-      transitions,
-      started: started || !!news.started,
-      stopped: !!news.stopped,
-    });
+    this.#changes.set(actor.sessionId, { actor, transitions, stopped: !!news.stopped });
     this.#soon();
   }
 
@@ -257,9 +249,7 @@ export class Hub {
   }
 
   #tellChange(change: Change): void {
-    const { actor, transitions, started, stopped } = change;
-    // An effect that was over before anybody was told of it.
-    if (started && stopped && transitions.length === 0) return;
+    const { actor, transitions, stopped } = change;
     this.#tellOwn(change);
     this.#tellXState(actor, transitions.at(-1)?.event ?? 'xstate.update', stopped);
   }

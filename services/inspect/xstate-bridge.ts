@@ -98,9 +98,9 @@ export class XStateBridge {
     this.#definitions = new Map(Object.values(charts).map((chart) => [chart.machine, xstate4Config(chart)]));
   }
 
-  /** Effects have no chart and are no services. */
-  shows(actor: LiveActor): boolean {
-    return actor.value !== undefined && this.#definitions.has(actor.machine);
+  /** One without a chart is no service. */
+  shows({ machine }: LiveActor): boolean {
+    return this.#definitions.has(machine);
   }
 
   /** Writes `service.register` of one actor, in its present state. */

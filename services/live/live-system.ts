@@ -168,7 +168,6 @@ export function createLiveSystem(options: LiveSystemOptions): RunningLiveSystem 
 
   const settle = (entry: Entry, type: string, snapshot: SnapshotView) => {
     const cause = causeNow(resolve(entry));
-    const isFirst = entry.snapshot === undefined;
     const state = snapshot.value === entry.snapshot?.value ? entry.state : stateName(snapshot.value);
     let transition: Transition | undefined;
     if (state !== entry.state) {
@@ -180,7 +179,7 @@ export function createLiveSystem(options: LiveSystemOptions): RunningLiveSystem 
         actor,
         machine,
         sessionId,
-        ...(!isFirst && { from: entry.state }),
+        ...(entry.snapshot && { from: entry.state }),
         to: state,
         event: type,
         cause,
@@ -195,10 +194,7 @@ export function createLiveSystem(options: LiveSystemOptions): RunningLiveSystem 
     seeTimers(entry.actor, snapshot, entry.timers, now);
     if (!listeners.none()) {
       const seen = view(entry);
-      listeners.notify((listener) => {
-        if (isFirst) listener.started?.(seen);
-        listener.changed?.(seen, transition);
-      });
+      listeners.notify((listener) => listener.changed?.(seen, transition));
     }
     if (snapshot.status !== 'active') end(entry);
   };

@@ -6,15 +6,15 @@ export interface LiveActor {
   /** XState's own id, unique in this process: `x:12`. */
   sessionId: string;
   id: string;
-  /** The machine's id, or the effect's slot name. */
+  /** The machine's id. */
   machine: string;
   /** Session of the parent; undefined for the root. */
   parent?: string;
   /** What it is about, where its context says so. */
   about?: About;
-  /** XState's state value; undefined for an effect. */
-  value?: unknown;
-  /** `syncing.active`; of parallel states with `, ` between; an effect: active, done, error. */
+  /** XState's state value. */
+  value: unknown;
+  /** `syncing.active`; of parallel states with `, ` between. */
   state: string;
   /** Since when it is in that state, ms since the epoch. */
   since: number;
@@ -102,7 +102,7 @@ export interface LiveSystem {
 }
 
 export interface LiveListener {
-  started?(actor: LiveActor): void;
+  /** Of one that has just begun, too: its transition comes from no state. */
   changed?(actor: LiveActor, transition: Transition | undefined): void;
   stopped?(actor: LiveActor): void;
 }

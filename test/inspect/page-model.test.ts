@@ -37,12 +37,6 @@ describe('messages', () => {
     expect(model.actors.has('x:99')).toBe(false);
   });
 
-  test('of effects are left out: they are shown with their machine', () => {
-    const model = modelOf(0);
-    take(model, { type: 'statelet.actor', actor: { ...liveActor('pullImage', 'x:9'), value: undefined } }, T0);
-    expect([...model.actors.keys()]).toEqual(['x:0']);
-  });
-
   test('of another agent say that it came back', () => {
     const model = modelOf(1);
     const hello = { type: 'statelet.hello', version: '', node: '', writable: false } as const;

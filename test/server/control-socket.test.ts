@@ -15,7 +15,7 @@ const actor = (
   sessionId: string,
   more: Partial<LiveActor> & Pick<LiveActor, 'id' | 'machine' | 'state' | 'since'>,
 ) => ({
-  ...{ sessionId, status: 'active' as const, tags: [], effects: [], timers: [] },
+  ...{ sessionId, value: more.state, status: 'active' as const, tags: [], effects: [], timers: [] },
   ...more,
 });
 const actors: LiveActor[] = [

@@ -23,7 +23,7 @@ export interface Model {
   isWritable: boolean;
   /** By machine id. */
   charts: ReadonlyMap<string, Chart>;
-  /** By session, parents before their children. Machines only. */
+  /** By session, parents before their children. */
   actors: Map<string, LiveActor>;
   /** Sessions by parent. */
   children: Map<string, string[]>;
@@ -55,9 +55,6 @@ export function emptyModel(): Model {
   };
 }
 
-/** Effects and watches are actors too; the page shows them with the machine that runs them. */
-const isMachine = ({ value }: LiveActor) => value !== undefined;
-
 /** Takes one message in. */
 export function take(model: Model, message: ServerMessage, now: number): void {
   switch (message.type) {
@@ -73,7 +70,7 @@ export function take(model: Model, message: ServerMessage, now: number): void {
       model.charts = new Map(Object.values(message.charts).map((chart) => [chart.machine, chart]));
       return;
     case 'statelet.actors':
-      model.actors = new Map(message.actors.filter(isMachine).map((actor) => [actor.sessionId, actor]));
+      model.actors = new Map(message.actors.map((actor) => [actor.sessionId, actor]));
       model.children = new Map();
       for (const actor of model.actors.values()) join(model, actor);
       return;
@@ -82,10 +79,8 @@ export function take(model: Model, message: ServerMessage, now: number): void {
       return;
     case 'statelet.actor': {
       const { actor, transition, earlier = [] } = message;
-      if (isMachine(actor)) {
-        if (!model.actors.has(actor.sessionId)) join(model, actor);
-        model.actors.set(actor.sessionId, actor);
-      }
+      if (!model.actors.has(actor.sessionId)) join(model, actor);
+      model.actors.set(actor.sessionId, actor);
       for (const one of transition ? [...earlier, transition] : earlier) model.transitions.push(one);
       if (model.transitions.length > KEPT * 1.2) model.transitions = model.transitions.slice(-KEPT);
       if (transition) measure(model, now - transition.at);
