@@ -125,8 +125,9 @@ describe.each(Object.entries(machines))('the %s chart', (_name, machine) => {
   });
 });
 
+const charts = chartsOf(machines);
+
 describe('the charts that explain reads have words for all that holds something up', () => {
-  const charts = chartsOf(machines);
   const explained = [
     ...['pod', 'container', 'image-pull', 'volume', 'syncloop', 'pod-source', 'api-source', 'pod-writer', 'pleg'],
     ...['node', 'runtime-health', 'node-status', 'lease'],
@@ -160,15 +161,15 @@ describe('the charts that explain reads have words for all that holds something 
   });
 });
 
-test.each([...(await pages())])('docs/statecharts/%s is fresh', (name, text) => {
+const generated = await pages();
+test.each([...generated])('docs/statecharts/%s is fresh', (name, text) => {
   expect(readFileSync(join(ROOT, 'docs/statecharts', name), 'utf8')).toBe(text);
 });
 
-test('docs/statecharts has nothing of machines that are gone', async () => {
-  expect(readdirSync(join(ROOT, 'docs/statecharts')).sort()).toEqual([...(await pages()).keys()].sort());
+test('docs/statecharts has nothing of machines that are gone', () => {
+  expect(readdirSync(join(ROOT, 'docs/statecharts')).sort()).toEqual([...generated.keys()].sort());
 });
 
-const charts = chartsOf(machines);
 test.each(Object.entries(machines))(
   '%s has a test that walks all of it, as docs/statecharts/coverage.md says',
   (name, machine) => {
