@@ -7,7 +7,8 @@ import { parseArgs } from 'node:util';
 import { WebSocket } from 'ws';
 import { Daemon } from '../test/support/daemon.ts';
 import { EmbeddedProcess } from '../test/support/embedded-process.ts';
-import { shellPod } from '../test/support/pods.ts';
+import { FOREVER, shellPod } from '../test/support/pods.ts';
+import { usage } from './pods.ts';
 
 /**
  * What the inspector costs an agent with 100 pods on the embedded runtime, a tenth of which end and are run again each few
@@ -18,8 +19,6 @@ const { values } = parseArgs({
 });
 const PODS = Number(values.pods);
 const SECONDS = Number(values.seconds);
-/** Kernel's clock ticks in a second, as Linux has it for user programs. */
-const TICKS = 100;
 
 interface Case {
   name: string;
@@ -35,14 +34,6 @@ const cases: Case[] = [
   { name: 'one @xstate/inspect receiver', flags: ['--inspect=0'], clients: [{ query: '&only=xstate', reads: true }] },
   { name: 'one client that never reads', flags: ['--inspect=0'], clients: [{ query: '', reads: false }] },
 ];
-
-/** CPU seconds that the process has used, and its resident memory, MiB. */
-function usage(pid: number): { cpu: number; memory: number } {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const resident = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  return { cpu: (Number(fields[11]) + Number(fields[12])) / TICKS, memory: Number(resident) / 1024 };
-}
 
 function open(daemon: Daemon, { query, reads }: Case['clients'][number]): WebSocket {
   const url = readFileSync(join(daemon.rootDir, 'statelet/inspect.url'), 'utf8').trim();
@@ -61,17 +52,16 @@ async function measure({ flags, clients }: Case): Promise<[number, number]> {
   const daemon = await Daemon.start({ endpoint: runtime.endpoint, flags, directory });
   const sockets: WebSocket[] = [];
   try {
-    for (let i = 0; i < PODS; i += 1)
-      await daemon.put(shellPod(`pod-${i}`, i % 10 === 0 ? 'sleep 5' : 'trap "exit 0" TERM; sleep 86400 & wait'));
+    for (let i = 0; i < PODS; i += 1) await daemon.put(shellPod(`pod-${i}`, i % 10 === 0 ? 'sleep 5' : FOREVER));
     while ([...(await daemon.pods()).values()].filter(({ status }) => status.phase === 'Running').length < PODS * 0.9)
       await sleep(500);
     await sleep(10_000);
     for (const client of clients) sockets.push(open(daemon, client));
     await sleep(5_000);
-    const before = usage(daemon.pid);
+    const before = await usage(daemon.pid);
     await sleep(SECONDS * 1000);
-    const after = usage(daemon.pid);
-    return [((after.cpu - before.cpu) / SECONDS) * 100, after.memory];
+    const after = await usage(daemon.pid);
+    return [((after.cpuSeconds - before.cpuSeconds) / SECONDS) * 100, after.rssMiB];
   } finally {
     for (const socket of sockets) socket.terminate();
     await daemon.discard();

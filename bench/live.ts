@@ -4,6 +4,7 @@
  */
 import { createLiveSystem } from '../services/live/live-system.ts';
 import { World } from '../test/support/world/world.ts';
+import { median } from './pods.ts';
 
 const PODS = 100;
 const MINUTES = 10;
@@ -51,8 +52,6 @@ function timed(work: () => unknown): number {
   });
   return median(times);
 }
-
-const median = (times: readonly number[]) => times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0;
 
 await run(false);
 const without = await run(false);

@@ -97,10 +97,9 @@ interface PodItem {
   status?: { conditions?: { type: string; status: string }[] };
 }
 
-const row = (what: string, raw: number | undefined, agent: string, target: string, met: boolean) => {
-  rows.push(
-    `| ${what} | ${raw === undefined ? '–' : raw.toFixed(0)} | ${agent} | ${target} | ${met ? 'yes' : '**no**'} |`,
-  );
+const row = (what: string, raw: number | undefined, agent: string, target: string, met?: boolean) => {
+  const reached = met === undefined ? '–' : met ? 'yes' : '**no**';
+  rows.push(`| ${what} | ${raw === undefined ? '–' : raw.toFixed(0)} | ${agent} | ${target} | ${reached} |`);
   console.log(rows.at(-1));
 };
 const wanted = (name: string) => !only || only.includes(name);
@@ -201,8 +200,8 @@ try {
       gones.push((await allGone(`${name}.`)) - at);
       await cleared();
     }
-    row('manifest removed → TERM, p50', undefined, median(terms).toFixed(0), '–', true);
-    row('manifest removed → process gone, p50', undefined, median(gones).toFixed(0), '–', true);
+    row('manifest removed → TERM, p50', undefined, median(terms).toFixed(0), '–');
+    row('manifest removed → process gone, p50', undefined, median(gones).toFixed(0), '–');
   }
   for (const n of [30, PODS]) {
     if (bursts[n] === undefined) continue;
@@ -258,13 +257,7 @@ try {
     }
     for (const name of names(`burst${PODS}`, PODS)) await folder.remove(name);
     const at = now();
-    row(
-      `${PODS} manifests removed → all gone`,
-      undefined,
-      ((await allGone(`burst${PODS}-`)) - at).toFixed(0),
-      '–',
-      true,
-    );
+    row(`${PODS} manifests removed → all gone`, undefined, ((await allGone(`burst${PODS}-`)) - at).toFixed(0), '–');
     await cleared();
   }
   if (wanted('cold')) {
