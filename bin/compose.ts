@@ -47,7 +47,8 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
     verbosity: config.logging.verbosity,
   });
   for (const warning of loaded.warnings) log.warn(warning);
-  const now = agentClock();
+  const env = { now: agentClock(), elapsed: () => performance.now(), random: Math.random };
+  const { now } = env;
   const node = await nodeInfo();
   const nodeName = flags.hostnameOverride || node.nodeName;
   const paths = hostPaths(loaded);
@@ -77,7 +78,7 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
       message,
     );
   };
-  const objects = await podObjects(loaded, kube, { paths, host, view, log });
+  const objects = await podObjects(loaded, kube, { paths, host, view, log, env });
   const machine = agentMachine({
     cri,
     host,
@@ -102,7 +103,7 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
     clock: longTimers(),
     inspect: seen.inspect,
     input: {
-      env: { now, elapsed: () => performance.now(), random: Math.random },
+      env,
       nodeName,
       ...(await facts.load()),
       sources: podSources(loaded),

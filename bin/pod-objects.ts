@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { AgentEnv } from '../machines/agent.types.ts';
 import type { NodeView } from '../machines/pod/policy/admit/admission.types.ts';
 import type { HostPaths, PodHost } from '../services/host/host.types.ts';
 import { createFactStore, secretStores } from '../services/host/index.ts';
@@ -18,11 +19,17 @@ interface Node {
   host: PodHost;
   view: NodeView;
   log: Logger;
+  env: AgentEnv;
 }
 
 /** What pods get of the API's objects, what is kept of them, and the API server's side of the agent. */
-export async function podObjects({ config }: LoadedConfig, kube: Kube | undefined, { paths, host, view, log }: Node) {
+export async function podObjects(
+  { config }: LoadedConfig,
+  kube: Kube | undefined,
+  { paths, host, view, log, env }: Node,
+) {
   const logger = log;
+  const { random } = env;
   const secrets = await secretStores(paths, log);
   const { allocatable } = view;
   const objects =
@@ -34,14 +41,12 @@ export async function podObjects({ config }: LoadedConfig, kube: Kube | undefine
         ConfigMap: keptByPod(createFactStore(paths, log, 'config-maps')),
         Secret: keptByPod(secrets('objects')),
       }),
-      random: Math.random,
+      random,
       logger,
     });
-  const env = { now: Date.now, elapsed: () => performance.now(), random: Math.random };
   const tokens = kube && serviceAccountTokens({ kube, kept: keptByPod(secrets('tokens')), env, logger });
   const services =
-    kube &&
-    nodeServices({ kube, kept: keptByPod(createFactStore(paths, log, 'services')), random: Math.random, logger });
+    kube && nodeServices({ kube, kept: keptByPod(createFactStore(paths, log, 'services')), random, logger });
   const followed = objects &&
     services && {
       follow: (...[pod, changed]: Parameters<typeof objects.follow>) => {
@@ -62,7 +67,7 @@ export async function podObjects({ config }: LoadedConfig, kube: Kube | undefine
     volumes: { ...volumeSlots({ host, allocatable, objects, tokens }), followObjects: followObjects(followed) },
     keptManifests: createFactStore(paths, log, 'manifests'),
     sweepKept,
-    cluster: kube && { kube, keptPods, random: Math.random },
+    cluster: kube && { kube, keptPods, random },
     /** Ends what follows the API, and the connection to it. */
     close() {
       services?.close();

@@ -33,6 +33,8 @@ export interface PodContext extends Omit<PodInput, 'pod'>, PodFacts {
   highestLogAttempt: Record<string, number>;
   /** Sandboxes whose StopPodSandbox succeeded; the runtime lists them until they are removed. */
   stoppedSandboxes: string[];
+  /** Ids of children that threw, until they are made anew. */
+  mourned: string[];
   /** Containers, and volumes as `volume.<name>`, with a mutating effect in flight. */
   busy: string[];
   /** Effects of the pod itself that failed in a row; sets the wait before the next try. */
@@ -46,6 +48,12 @@ export interface ChildFailed {
   type: `xstate.error.actor.${'container' | 'volume'}.${string}`;
   error: unknown;
   actorId: string;
+}
+
+/** Some time after a child threw: a bug that is met at once again must not become a loop. */
+export interface Respawn {
+  type: 'child.respawn';
+  id: string;
 }
 
 /** A pod that is new to this process; an orphan is to end from the start. */
@@ -81,6 +89,7 @@ export function initialContext(input: PodInput): PodContext {
     told: {},
     volumes: {},
     mounted: [],
+    mourned: [],
     highestLogAttempt: {},
     stoppedSandboxes: [],
     busy: [],
@@ -105,7 +114,7 @@ function removal(facts: PodFacts, elapsed: number): Termination {
 }
 
 /** What an event from outside or from a container adds to what the pod knows. */
-export function learn(context: PodContext, event: PodEvent | ChildFailed): Partial<PodContext> {
+export function learn(context: PodContext, event: PodEvent | ChildFailed | Respawn): Partial<PodContext> {
   const elapsed = context.env.elapsed();
   switch (event.type) {
     case 'pod.desired': {
@@ -151,16 +160,19 @@ export function learn(context: PodContext, event: PodEvent | ChildFailed): Parti
     case 'object.changed':
     case 'event.happened':
       return {};
+    case 'child.respawn':
+      return { mourned: context.mourned.filter((id) => id !== event.id) };
     default: {
+      const mourned = [...context.mourned, event.actorId];
       if (event.type.startsWith('xstate.error.actor.volume.')) {
         const name = event.actorId.slice('volume.'.length);
         const { [name]: _failed, ...volumes } = context.volumes;
-        return { volumes, busy: busyAfter(context, event.actorId, false) };
+        return { volumes, mourned, busy: busyAfter(context, event.actorId, false) };
       }
       const name = event.actorId.slice('container.'.length);
       const { [name]: _failed, ...containers } = context.containers;
       const { [name]: _told, ...told } = context.told;
-      return { containers, told, busy: busyAfter(context, name, false) };
+      return { containers, told, mourned, busy: busyAfter(context, name, false) };
     }
   }
 }

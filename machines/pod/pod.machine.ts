@@ -24,8 +24,9 @@ export const podMachine = podSetup.createMachine({
     'volume.changed': { actions: 'learn' },
     'object.changed': { actions: 'passObjectChange' },
     'event.happened': { actions: 'forward' },
-    'xstate.error.actor.volume.*': { actions: ['learn', 'makeVolumes'] },
-    'xstate.error.actor.container.*': { actions: ['learn', 'replan'] },
+    'xstate.error.actor.volume.*': { actions: ['learn', 'mourn'] },
+    'xstate.error.actor.container.*': { actions: ['learn', 'mourn'] },
+    'child.respawn': { actions: ['learn', 'makeVolumes', 'replan'] },
   },
   states: {
     pending: {

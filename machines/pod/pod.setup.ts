@@ -3,7 +3,14 @@ import { AgentError } from '../agent-error.types.ts';
 import { happened } from '../notify.ts';
 import { slot, watchSlot } from '../slot.types.ts';
 import { containerMachine } from './container.machine.ts';
-import { containerInput, learn, terminationOf, type ChildFailed, type PodContext } from './pod.context.ts';
+import {
+  containerInput,
+  learn,
+  terminationOf,
+  type ChildFailed,
+  type PodContext,
+  type Respawn,
+} from './pod.context.ts';
 import type { ObservedPod } from '../runtime.types.ts';
 import type { FollowObjectsInput, PodEvent, PodInput, PodSlots } from './pod.types.ts';
 import { volumeReferences } from './policy/object-references.ts';
@@ -59,7 +66,7 @@ export const podSetup = setup({
   types: {
     context: {} as PodContext,
     input: {} as PodInput,
-    events: {} as PodEvent | ChildFailed,
+    events: {} as PodEvent | ChildFailed | Respawn,
     tags: {} as 'mayRunContainers' | 'containersStopped' | 'released',
   },
   actors: {
@@ -72,6 +79,7 @@ export const podSetup = setup({
     podRetry: ({ context: { settings, failures } }) =>
       Math.min(settings.podRetryMs, FIRST_RETRY * 2 ** Math.min(failures, 10)),
     volumesTimeout: VOLUMES_TIMEOUT,
+    respawn: 1000,
     // Timers count whole milliseconds and may be a part of one early: the deadline must have passed when it fires.
     activeDeadline: ({ context }) => Math.ceil(deadline(context) ?? NO_DEADLINE) + 1,
   },
@@ -108,6 +116,14 @@ export const podSetup = setup({
       enqueue.assign({ termination: terminationOf(context, { failed }, context.env.elapsed()) });
       enqueue(() => happened(context.parent, { type: 'Normal', ...failed, pod: ref(context) }));
     }),
+    /** A child threw: told as an event, and made anew after a while from what is observed. */
+    mourn: enqueueActions(({ context, event, enqueue }) => {
+      const { actorId, error } = event as ChildFailed;
+      enqueue(stopChild(actorId));
+      const message = `${actorId} failed and is started again: ${AgentError.from(error, 'pod').message}`;
+      enqueue(() => happened(context.parent, { type: 'Warning', reason: 'FailedSync', message, pod: ref(context) }));
+      enqueue.raise({ type: 'child.respawn', id: actorId }, { delay: 'respawn' });
+    }),
     act: assign({ acting: true }),
     succeed: assign({ failures: 0, failure: undefined }),
     /** One more failed effect: recorded for the user, counted for the wait. */
@@ -139,7 +155,7 @@ export const podSetup = setup({
           if (samePush(push, context.told[name])) continue;
           enqueue.sendTo(child, push);
           enqueue.assign(({ context: { told } }) => ({ told: { ...told, [name]: push } }));
-        } else {
+        } else if (!context.mourned.includes(`container.${name}`)) {
           enqueue.assign(({ spawn, context: { containers } }) => ({
             containers: { ...containers, [name]: spawn('container', { id: `container.${name}`, input }) },
           }));
@@ -154,9 +170,9 @@ export const podSetup = setup({
     /** One actor for each volume that has none: at the start, and in place of one that failed. */
     makeVolumes: enqueueActions(({ context, enqueue, self }) => {
       if (context.termination) return;
-      const { env, pod, settings, volumes } = context;
+      const { env, pod, settings, volumes, mourned } = context;
       for (const volume of usedVolumes(pod)) {
-        if (volumes[volume.name]) continue;
+        if (volumes[volume.name] || mourned.includes(`volume.${volume.name}`)) continue;
         // Nothing else of a volume is read anew by the clock: metadata is told, and a token says itself when.
         const refreshPeriodMs = volumeReferences(volume).length > 0 ? settings.refreshPeriodMs : undefined;
         const input = { env, parent: self, pod, volume, refreshPeriodMs };

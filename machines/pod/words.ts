@@ -21,6 +21,7 @@ export const podWords: ChartWords = {
     podRetry: 'the wait before the next try',
     volumesTimeout: 'the time after which missing volumes are told of',
     activeDeadline: 'the time that activeDeadlineSeconds gives the pod',
+    respawn: 'the wait before what failed is made anew',
   },
   events: {
     'pod.desired': 'the pod is changed at its source',
@@ -35,6 +36,7 @@ export const podWords: ChartWords = {
     'volume.changed': 'something changes at a volume',
     'object.changed': 'an object of the API that it refers to changes',
     'event.happened': 'something is told to users',
+    'child.respawn': 'what failed is to be made anew',
   },
 };
 

@@ -72,12 +72,7 @@ export interface PodHost {
     maxBytes: number;
   }): Promise<string>;
   /** Volumes unmounted, cgroup removed (by uid in every QoS class where the pod is unknown). */
-  releasePod(
-    ref: PodRef,
-    pod: DesiredPod | undefined,
-    signal: AbortSignal,
-    leftovers?: 'keep' | 'kill',
-  ): Promise<void>;
+  releasePod(ref: PodRef, pod: DesiredPod | undefined, signal: AbortSignal, leftovers?: 'keep' | 'kill'): Promise<void>;
   /** Log file of one removed container instance, its rotated files and its link. */
   removeContainerLog(id: string, logPath: string): Promise<void>;
   /** Pod directory and log directory. Refuses (AgentError) while anything below the pod directory is still mounted. */

@@ -83,11 +83,12 @@ export function createLiveSystem(options: LiveSystemOptions): RunningLiveSystem 
     const { value, status = 'active', tags, children = {} } = snapshotOf(entry.actor);
     // An effect is over for its parent before its own end is seen here.
     const running = new Set(Object.values(children).map((child) => child?.sessionId));
-    const { actor, machine, parent, about, state, since, effects, timers } = entry;
+    const { actor, machine, name, parent, about, state, since, effects, timers } = entry;
     return {
       sessionId: actor.sessionId,
       id: actor.id,
       machine,
+      name,
       ...(parent && { parent: parent.actor.sessionId }),
       ...(about && { about }),
       value,

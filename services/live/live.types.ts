@@ -8,6 +8,8 @@ export interface LiveActor {
   id: string;
   /** The machine's id. */
   machine: string;
+  /** The name that outlives the process: `pod default/web`, `container default/web/main`, `syncloop`. */
+  name: string;
   /** Session of the parent; undefined for the root. */
   parent?: string;
   /** What it is about, where its context says so. */
@@ -57,7 +59,7 @@ export interface LiveTimer {
 export interface Transition {
   /** ms since the epoch. */
   at: number;
-  /** The actor's name that outlives the process: `pod default/web`, `container default/web/main`, `syncloop`. */
+  /** The actor's lasting name. */
   actor: string;
   machine: string;
   sessionId: string;

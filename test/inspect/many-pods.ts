@@ -1,5 +1,6 @@
 import type { Chart } from '../../services/charts/chart.types.ts';
 import type { ServerMessage } from '../../services/inspect/inspect.types.ts';
+import { lastingName } from '../../services/live/actor-view.ts';
 import type { LiveActor } from '../../services/live/live.types.ts';
 
 const T0 = Date.parse('2026-01-01T00:00:00Z');
@@ -7,8 +8,18 @@ const T0 = Date.parse('2026-01-01T00:00:00Z');
 /** An actor that stands still. */
 export function liveActor(machine: string, sessionId: string, over: Partial<LiveActor> = {}): LiveActor {
   const state = over.state ?? 'running';
+  const { id = machine, about } = over;
   return {
-    ...{ sessionId, id: machine, machine, value: state, state, since: T0, status: 'active' as const },
+    ...{
+      sessionId,
+      id,
+      machine,
+      name: lastingName(machine, id, about, undefined),
+      value: state,
+      state,
+      since: T0,
+      status: 'active' as const,
+    },
     ...{ tags: [], effects: [], timers: [] },
     ...over,
   };

@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { machines } from '../../bin/charts.ts';
 import { chartsOf } from '../../services/charts/chart-of.ts';
 import type { Chart } from '../../services/charts/chart.types.ts';
-import { emptyModel, nameOf, take } from '../../services/inspect/page/model.ts';
+import { emptyModel, take } from '../../services/inspect/page/model.ts';
 import { problemsOf } from '../../services/inspect/page/problems.ts';
 import { actorAt, routeOf } from '../../services/inspect/page/route.ts';
 import { shortSpan, span } from '../../services/inspect/page/time.ts';
@@ -210,12 +210,6 @@ describe('addresses', () => {
     for (const wrong of ['', '#', '#/', '#/pod', '#/pod/a', '#/x/y/z', '#/pod/%E0%A4/x'])
       expect(actorAt(wrong, model)).toBeUndefined();
   });
-});
-
-test('names are those of the history', () => {
-  const model = modelOf(1);
-  const names = [...model.actors.values()].map((actor) => nameOf(model, actor));
-  expect(names).toEqual(['syncloop', 'pod many/pod-000', 'container many/pod-000/main', 'container many/pod-000/side']);
 });
 
 test('problems are the reasons with a message that an actor keeps, not those of what it is told or sees', () => {

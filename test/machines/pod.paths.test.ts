@@ -164,7 +164,7 @@ const report = walk(podMachine, {
     recordEnd: [ok(), fail('ENOSPC')],
     removePod: [ok(), fail('EBUSY')],
     container: (_call, run) => {
-      if (hasVolume(run)) return [changed({}, 'idle')];
+      if (hasVolume(run)) return [changed({}, 'idle'), fail('Bug')];
       const { plan, observed: seen } = run.snapshot.context;
       const at = run.env.now() + 1;
       const sandboxId = plan.sandbox.do === 'keep' ? plan.sandbox.id : 's1';
@@ -179,14 +179,9 @@ const report = walk(podMachine, {
           ...(run.snapshot.context.pod.spec.restartPolicy === 'Never'
             ? [changed({ instance: { ...exited(instance(noHash), at), startedAt: undefined } }, 'could not start')]
             : []),
-          fail('Bug'),
         ];
       if (newest?.state === 'running')
-        return [
-          changed({ instance: exited(newest, at) }, 'ended'),
-          changed({ gone: { id: newest.id, at } }, 'gone'),
-          fail('Bug'),
-        ];
+        return [changed({ instance: exited(newest, at) }, 'ended'), changed({ gone: { id: newest.id, at } }, 'gone')];
       return [changed({}, 'idle')];
     },
   },
@@ -201,6 +196,7 @@ const report = walk(podMachine, {
     context.pod.spec.volumes !== undefined,
     context.mounted.length,
     Object.keys(context.volumes).length,
+    context.mourned.length,
     context.plan.finished,
     Math.min(context.failures, 2),
     Object.keys(context.waiting).length,
@@ -256,6 +252,25 @@ test('what is left in its cgroup is killed only where a first try to give it bac
   expect(calls(run, 'releasePod').map(({ input }) => (input as { leftovers: string }).leftovers)).toEqual([
     'keep',
     'kill',
+  ]);
+});
+
+test('a container or volume actor that throws is told of and made anew after a second, however often the pod plans meanwhile', () => {
+  const run = drive(deferred(podMachine), { input: input({ pod: withVolume, observed: running }) });
+  run.settle('ensureCgroup', ok());
+  run.settle('makeDirectories', ok({ highestLogAttempt: {} }));
+  run.send({ type: 'volume.changed', name: 'data', mounted: true, busy: false });
+  run.settle('container', fail('Bug'));
+  run.settle('volume', fail('Bug'));
+  const made = () => ['container', 'volume'].map((src) => calls(run, src).length);
+  run.send({ type: 'node.addressed', hostIPs: ['192.0.2.9'] });
+  run.advance(999);
+  expect(made()).toEqual([1, 1]);
+  run.advance(1);
+  expect(made()).toEqual([2, 2]);
+  expect(run.parent.events()).toEqual([
+    'Warning FailedSync container.app failed and is started again: Bug happened',
+    'Warning FailedSync volume.data failed and is started again: Bug happened',
   ]);
 });
 

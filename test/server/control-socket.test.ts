@@ -13,20 +13,27 @@ import type { ActorNode } from '../../services/server/server.types.ts';
 
 const actor = (
   sessionId: string,
-  more: Partial<LiveActor> & Pick<LiveActor, 'id' | 'machine' | 'state' | 'since'>,
+  more: Partial<LiveActor> & Pick<LiveActor, 'id' | 'name' | 'machine' | 'state' | 'since'>,
 ) => ({
   ...{ sessionId, value: more.state, status: 'active' as const, tags: [], effects: [], timers: [] },
   ...more,
 });
 const actors: LiveActor[] = [
-  actor('x:0', { id: 'syncloop', machine: 'syncloop', state: 'running', since: 1_000 }),
-  actor('x:1', { id: 'pleg', machine: 'pleg', parent: 'x:0', state: 'watching', since: 1_000 }),
+  actor('x:0', { id: 'syncloop', name: 'syncloop', machine: 'syncloop', state: 'running', since: 1_000 }),
+  actor('x:1', { id: 'pleg', name: 'pleg', machine: 'pleg', parent: 'x:0', state: 'watching', since: 1_000 }),
   actor('x:2', {
-    ...{ id: 'pod.1', machine: 'pod', parent: 'x:0', state: 'syncing.active', since: 61_000 },
+    ...{ id: 'pod.1', name: 'pod default/web', machine: 'pod', parent: 'x:0', state: 'syncing.active', since: 61_000 },
     about: { kind: 'pod', namespace: 'default', name: 'web', uid: '1' },
   }),
   actor('x:3', {
-    ...{ id: 'container.c', machine: 'container', parent: 'x:2', state: 'starting', since: 120_000 },
+    ...{
+      id: 'container.c',
+      name: 'container default/web/main',
+      machine: 'container',
+      parent: 'x:2',
+      state: 'starting',
+      since: 120_000,
+    },
     effects: [{ src: 'startContainer', id: '0.container.starting', began: 121_000 }],
   }),
 ];

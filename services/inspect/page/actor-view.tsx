@@ -6,7 +6,7 @@ import { ChartView } from './chart-view.tsx';
 import { Why } from './why.tsx';
 import { JsonTree } from './json-tree.tsx';
 import { Log } from './log.tsx';
-import { agentNow, nameOf, type Model } from './model.ts';
+import { agentNow, type Model } from './model.ts';
 import { routeOf } from './route.ts';
 import { useTick } from './store.ts';
 import { span } from './time.ts';
@@ -22,8 +22,7 @@ interface ActorViewProps {
 /** One actor: its chart, where it is in it, what it waits for, how it got there and what it knows. */
 export function ActorView({ actor, model }: ActorViewProps) {
   const chart = model.charts.get(actor.machine);
-  const name = nameOf(model, actor);
-  const transitions = model.transitions.filter((t) => t.actor === name);
+  const transitions = model.transitions.filter((t) => t.actor === actor.name);
   const own = transitions.filter((t) => t.sessionId === actor.sessionId);
   const [tab, setTab] = useState<'log' | 'context'>('log');
   return (

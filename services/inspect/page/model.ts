@@ -127,16 +127,3 @@ function measure(model: Model, ahead: number): void {
 
 /** The agent's time. */
 export const agentNow = (model: Model) => Date.now() - model.skew;
-
-/** `container default/web/main`: what an actor is called, in the history too. */
-export function nameOf(model: Model, actor: LiveActor): string {
-  const { machine, id, about, parent } = actor;
-  const { kind, namespace, name, container } = about ?? {};
-  if (kind === 'pod') return `${machine} ${namespace}/${name}`;
-  if (kind === 'container') return `${machine} ${namespace}/${name}/${container}`;
-  const above = parent === undefined ? undefined : model.actors.get(parent);
-  if (kind === 'volume' && above) return `${machine} ${nameOf(model, above).replace(/^\S+ /, '')}/${name}`;
-  if (kind === 'image' && above?.about?.kind === 'container') return nameOf(model, above).replace('container', machine);
-  if (kind === 'image') return `${machine} ${name}`;
-  return id === machine ? machine : `${machine} ${id.startsWith(`${machine}.`) ? id.slice(machine.length + 1) : id}`;
-}

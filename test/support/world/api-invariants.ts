@@ -1,11 +1,11 @@
 import type { ContainerStatus, Pod, PodStatus } from '../../../machines/kubernetes.types.ts';
+import { isMirror, MIRROR } from '../mirror.ts';
 import type { ApiWrite, SimApiServer } from './api-server.ts';
 import type { World } from './world.ts';
 
 /** What of a world the API's invariants are judged by. */
 type Witness = Pick<World, 'invariants' | 'runtime' | 'mounts' | 'cgroups' | 'clock'>;
 
-const MIRROR = 'kubernetes.io/config.mirror';
 const isTerminal = (phase: string | undefined) => phase === 'Failed' || phase === 'Succeeded';
 
 /**
@@ -125,7 +125,6 @@ const UNHEARD = 15_000;
 /** Refusals that only time can prevent: the Node was deleted under the agent, or made anew. */
 const EXCUSED = /error looking up node|UID mismatch|metadata.uid|field is immutable|no relationship found/;
 
-const isMirror = ({ metadata }: Pod) => metadata?.annotations?.[MIRROR] !== undefined;
 const containersOf = (status: PodStatus): ContainerStatus[] => [
   ...(status.initContainerStatuses ?? []),
   ...(status.containerStatuses ?? []),

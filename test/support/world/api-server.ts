@@ -83,7 +83,7 @@ export class SimApiServer {
   onCall: ((op: string) => void) | undefined;
   onTrace: ((line: string) => void) | undefined;
   /** Calls of one agent that are under way, by what they write to. */
-  readonly inFlight = new Map<string, number>();
+  readonly #inFlight = new Map<string, number>();
   /** Said of each second writer of one object. */
   onTwoWriters: ((what: string) => void) | undefined;
   /** Calls that the agent made, and when the last write of each resource succeeded. */
@@ -152,7 +152,7 @@ export class SimApiServer {
 
   /** The client of one run of the agent. */
   kube(caller: Caller): Kube {
-    this.inFlight.clear();
+    this.#inFlight.clear();
     return {
       request: <T>(options: RequestOptions) => this.#request(options, caller) as Promise<T>,
       watch: <T>(options: WatchOptions<T>) => this.#watch(options as WatchOptions<unknown>, caller),
@@ -228,13 +228,13 @@ export class SimApiServer {
   }
 
   #begin(key: string): void {
-    const now = (this.inFlight.get(key) ?? 0) + 1;
-    this.inFlight.set(key, now);
+    const now = (this.#inFlight.get(key) ?? 0) + 1;
+    this.#inFlight.set(key, now);
     if (now > 1 && !MAY_OVERLAP.test(key)) this.onTwoWriters?.(key);
   }
 
   #end(key: string): void {
-    this.inFlight.set(key, (this.inFlight.get(key) ?? 1) - 1);
+    this.#inFlight.set(key, (this.#inFlight.get(key) ?? 1) - 1);
   }
 
   /** What the server makes of it, as it comes over the wire. */

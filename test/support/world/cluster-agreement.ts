@@ -1,8 +1,8 @@
 import type { ContainerStatus, DesiredPod, Node, Pod } from '../../../machines/kubernetes.types.ts';
+import { MIRROR } from '../mirror.ts';
 import { oneOfEachName } from './scenario.ts';
 import { NODE, type World } from './world.ts';
 
-const MIRROR = 'kubernetes.io/config.mirror';
 /** A lease counts for 40 s; a report without a change comes every 5 min and somewhat later. */
 const LEASE_MS = 40_000;
 const REPORT_MS = 460_000;

@@ -13,6 +13,7 @@ import { podWriterMachine } from '../../../machines/syncloop/pod-writer.machine.
 import { statusWriterMachine } from '../../../machines/syncloop/status-writer.machine.ts';
 import type { FactStore } from '../../../services/host/facts.ts';
 import { apiSourceSlots, eventRecorderSlots, nodeSlots, podWriterSlots } from '../../../services/kube/index.ts';
+import { isMirror } from '../mirror.ts';
 import { nodeFacts, nodeSettings } from '../node-fixtures.ts';
 import { ApiInvariants } from './api-invariants.ts';
 import { SimApiServer } from './api-server.ts';
@@ -32,12 +33,9 @@ export const CLUSTER_CHARTS = {
 };
 export type ClusterCharts = typeof CLUSTER_CHARTS;
 
-const MIRROR = 'kubernetes.io/config.mirror';
-
 /** The cluster that a world's agent is in: its API server, what the node keeps of it, and what must hold of both. */
 export class SimCluster {
   readonly server: SimApiServer;
-  readonly invariants: ApiInvariants;
   readonly settings: ClusterSettings;
   /** Pods of the API that the agent kept, by UID. */
   readonly kept = new Map<string, string>();
@@ -52,7 +50,7 @@ export class SimCluster {
     this.settings = { node: nodeSettings({ hostname: node }), drainMs: 5_000 };
     const random = new Random(Math.floor(world.random.next() * 2 ** 32));
     this.server = new SimApiServer(world.clock, random, node);
-    this.invariants = new ApiInvariants(world, this.server);
+    new ApiInvariants(world, this.server);
     this.server.onTrace = (line) => world.trace?.(line);
     this.server.onTold = (uid, wanted) => {
       if (!world.specs.has(uid)) return;
@@ -162,5 +160,3 @@ export class SimCluster {
     };
   }
 }
-
-const isMirror = ({ metadata }: Pod) => metadata?.annotations?.[MIRROR] !== undefined;
