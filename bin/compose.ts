@@ -17,7 +17,7 @@ import {
   podFacts,
 } from '../services/host/index.ts';
 import { longTimers } from '../services/timers.ts';
-import { apiServer, nodeSettings, nodeView } from './node-settings.ts';
+import { apiServer, nodeSettings, nodeView, startNotices } from './node-settings.ts';
 import { showAgent } from './show-agent.ts';
 import { agentView } from './agent-view.ts';
 import { agentClock } from './clock.ts';
@@ -65,7 +65,8 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
   const cgroupDriver = config.cgroupsPerQOS ? await cgroupDriverOf(cri, driver, (m) => log.warn(m)) : driver;
   const host = createPodHost({ paths, cgroup: cgroupSettings(loaded, cgroupDriver), logger: log });
   await host.checkCgroups();
-  const ofNode = nodeSettings(loaded, nodeName);
+  const cgroupV2 = await isCgroupV2();
+  const ofNode = nodeSettings(loaded, nodeName, await startNotices(loaded, cgroupV2));
   const readHost = hostFactsReader({ rootDir: paths.rootDir, nodeName, nodeIPs: ofNode.nodeIPs });
   const kube = await apiServer(loaded);
   const view = nodeView(nodeName, { host: await hostWithoutAddresses(paths) }, ofNode, loaded);
@@ -73,18 +74,17 @@ export async function runAgent(loaded: LoadedConfig): Promise<void> {
   const facts = podFacts(createFactStore(paths, log), log);
   const record = (event: RecordedEvent) => {
     const { type, reason, message, pod, fieldPath } = event;
-    log[type === 'Warning' ? 'warn' : 'info'](
-      { reason, pod: pod && `${pod.namespace}/${pod.name}`, fieldPath },
-      message,
-    );
+    const about = { reason, pod: pod && `${pod.namespace}/${pod.name}`, fieldPath };
+    log[type === 'Warning' ? 'warn' : 'info'](about, message);
   };
+  if (!kube) ofNode.notices.forEach(record);
   const objects = await podObjects(loaded, kube, { paths, host, view, log, env });
   const machine = agentMachine({
     cri,
     host,
     observer: new Observer(cri, host, now),
     turns: new Turns(node.cores),
-    settings: configSettings(loaded, node, await isCgroupV2()),
+    settings: configSettings(loaded, node, cgroupV2),
     resolver: hostResolver(config.resolvConf ?? '', ({ metadata }, message) =>
       record({ type: 'Warning', reason: 'DNSConfigForming', message, pod: metadata }),
     ),

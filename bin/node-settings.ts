@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
+import type { RecordedEvent } from '../machines/agent.types.ts';
 import type { Taint } from '../machines/kubernetes.types.ts';
 import type { NodeFacts, NodeSettings } from '../machines/node/node.types.ts';
 import { nodeObject } from '../machines/node/policy/node-object.ts';
 import { nodeStatus } from '../machines/node/policy/node-status.ts';
 import type { NodeView } from '../machines/pod/policy/admit/admission.types.ts';
 import { nodeViewOf } from '../machines/syncloop/policy/node-view.ts';
+import { resolverProblem } from '../services/cri/host-resolver.ts';
 import { connectKube, type Kube } from '../services/kube/client.ts';
 import { loadKubeconfig } from '../services/kube/kubeconfig.ts';
 import { durationMs } from './config/duration.ts';
@@ -40,7 +42,11 @@ export async function apiServer({ config, flags }: LoadedConfig): Promise<Kube |
 }
 
 /** What of the configuration concerns the Node object. */
-export function nodeSettings({ config, flags }: LoadedConfig, hostname: string): NodeSettings {
+export function nodeSettings(
+  { config, flags }: LoadedConfig,
+  hostname: string,
+  notices: RecordedEvent[],
+): NodeSettings {
   return {
     hostname,
     registerNode: config.registerNode && flags.kubeconfig !== '',
@@ -62,7 +68,21 @@ export function nodeSettings({ config, flags }: LoadedConfig, hostname: string):
     statusFrequencyMs: durationMs(config.nodeStatusUpdateFrequency),
     reportFrequencyMs: durationMs(config.nodeStatusReportFrequency),
     leaseDurationSeconds: config.nodeLeaseDurationSeconds,
+    notices,
   };
+}
+
+const CGROUP_V1 =
+  'cgroup v1 detected. cgroup v1 support is deprecated and will be removed in a future release. Please migrate to cgroup v2. ' +
+  'More information at https://git.k8s.io/enhancements/keps/sig-node/4569-cgroup-v1-maintenance-mode';
+
+/** What users are told of this node when the agent starts (test/facts/events.tsv). */
+export async function startNotices({ config }: LoadedConfig, isV2: boolean): Promise<RecordedEvent[]> {
+  const resolver = await resolverProblem(config.resolvConf ?? '');
+  return [
+    ...(isV2 ? [] : [{ type: 'Warning', reason: 'CgroupV1', message: CGROUP_V1 } as const]),
+    ...(resolver ? [{ type: 'Warning', reason: 'CheckLimitsForResolvConf', message: resolver } as const] : []),
+  ];
 }
 
 function labelsOf(given: Record<string, string> | string | undefined): Record<string, string> {

@@ -123,8 +123,10 @@ export const nodeSetup = setup({
     passImages: ({ self }) => tellStatus(self, { type: 'images.changed' }),
     askLook: assign({ lookAsked: true }),
     passLook: ({ self }) => tellStatus(self, { type: 'node.look' }),
-    tellStarting: ({ context }) =>
-      happened(context.parent, { type: 'Normal', reason: 'Starting', message: 'Starting kubelet.' }),
+    tellStarting: ({ context: { parent, settings } }) => {
+      happened(parent, { type: 'Normal', reason: 'Starting', message: 'Starting kubelet.' });
+      for (const notice of settings.notices) happened(parent, notice);
+    },
     takeFacts: assign((_, facts: NodeFacts) => ({ facts })),
     take: assign((_, node: Node) => ({ node })),
     takeFound: assign(({ context }, node: Node) => ({

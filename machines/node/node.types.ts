@@ -1,4 +1,4 @@
-import type { AgentEnv, EventHappened, ParentRef } from '../agent.types.ts';
+import type { AgentEnv, EventHappened, ParentRef, RecordedEvent } from '../agent.types.ts';
 import type { Node, NodeStatus, Taint } from '../kubernetes.types.ts';
 import type { Slot } from '../slot.types.ts';
 import type { HealthReport } from '../syncloop/reports.types.ts';
@@ -41,6 +41,8 @@ export interface NodeSettings {
   reportFrequencyMs: number;
   /** nodeLeaseDurationSeconds. */
   leaseDurationSeconds: number;
+  /** What was found about the node when the agent started, told once after `Starting`. */
+  notices: RecordedEvent[];
 }
 
 /** The node as its host and its runtime tell. */

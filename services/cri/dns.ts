@@ -60,6 +60,17 @@ export function limitResolver(resolver: Resolver): { dns: DNSConfig; cuts: strin
   return { dns: { servers, searches, options: resolver.options }, cuts };
 }
 
+/** How the search line of a file exceeds what libc takes; undefined where it does not. Wording: test/facts/events.tsv. */
+export function searchExcess(path: string, { searches }: Resolver): string | undefined {
+  if (searches.length > MAX_SEARCHES)
+    return `Resolv.conf file '${path}' contains search line consisting of more than ${MAX_SEARCHES} domains!`;
+  if (searches.some((domain) => domain.length > MAX_SEARCH_DOMAIN))
+    return `Resolv.conf file "${path}" contains a search path which length is more than allowed ${MAX_SEARCH_DOMAIN} chars!`;
+  if (searches.join(' ').length > MAX_SEARCH_CHARACTERS)
+    return `Resolv.conf file '${path}' contains search line which length is more than allowed ${MAX_SEARCH_CHARACTERS} chars!`;
+  return undefined;
+}
+
 function unique(values: readonly string[]): string[] {
   return [...new Set(values)];
 }

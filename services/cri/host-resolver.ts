@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 import { AgentError } from '../../machines/agent-error.types.ts';
 import type { DesiredPod } from '../../machines/kubernetes.types.ts';
-import { limitResolver, loopbackResolver, parseResolvConf } from './dns.ts';
+import { limitResolver, loopbackResolver, parseResolvConf, searchExcess } from './dns.ts';
 import type { Resolver } from './dns.ts';
 import type { DNSConfig } from './proto/generated/cri.ts';
 
@@ -29,6 +29,21 @@ export function hostResolver(
     cuts.forEach((cut) => known.add(cut));
     return dns;
   };
+}
+
+/**
+ * What is wrong with the node's resolver for pods, for a look at it when the agent starts
+ * (network/dns/dns.go:CheckLimitsForResolvConf): the first of what there is.
+ *
+ * @param resolvConf path; empty: no file, nothing can be wrong
+ */
+export async function resolverProblem(resolvConf: string): Promise<string | undefined> {
+  if (resolvConf === '') return undefined;
+  try {
+    return searchExcess(resolvConf, await readResolver(resolvConf));
+  } catch (error) {
+    return AgentError.from(error, 'resolvConf').message;
+  }
 }
 
 async function readResolver(path: string): Promise<Resolver> {

@@ -60,9 +60,12 @@ function reasonOf(scene: Scene, seen: SeenAgent, namespace: string, name: string
   const wanted = Object.entries(seen.desired).find(([, pods]) => pods?.some(({ metadata }) => isIt(metadata)));
   if (entry || wanted) {
     const from = entry?.source ?? wanted?.[0] ?? '';
+    const is = `${full} is wanted by the ${from} source and is`;
     const text = held
-      ? `${full} is wanted by the ${from} source and is not ${entry ? 'followed any more' : 'begun yet'}: ${held.text}`
-      : `${full} is wanted by the ${from} source and is about to be judged: the agent has to know the node and what holds its name first`;
+      ? `${is} not ${entry ? 'followed any more' : 'begun yet'}: ${held.text}`
+      : seen.looks[wanted?.[1]?.find(({ metadata }) => isIt(metadata))?.metadata.uid ?? '']
+        ? `${is} not begun yet: the labels that the Node was last seen with do not let it in, and the Node is read afresh before that counts`
+        : `${is} about to be judged: the agent has to know the node and what holds its name first`;
     return { found: true, what: 'held', text };
   }
   const problem = problemsOf(seen).find((each) => names(each, name));

@@ -14,6 +14,7 @@ export interface SeenAgent {
   entries: Readonly<Record<string, PodEntry>>;
   observed: Readonly<Record<string, ObservedPod>>;
   refusals: Readonly<Record<string, number>>;
+  looks: Readonly<Record<string, 'asked' | 'answered'>>;
   healthMessage: string;
   listedAt?: number;
 }

@@ -103,6 +103,16 @@ describe('node', () => {
     expect(run.parent.events()[0]).toBe('Normal Starting Starting kubelet.');
   });
 
+  test('what was found about the node when the agent started is told once', () => {
+    const run = start({ notices: [{ type: 'Warning', reason: 'CgroupV1', message: 'cgroup v1 detected.' }] });
+    register(run);
+    expect(run.parent.events().slice(0, 2)).toEqual([
+      'Normal Starting Starting kubelet.',
+      'Warning CgroupV1 cgroup v1 detected.',
+    ]);
+    expect(run.parent.events().filter((each) => each.includes('CgroupV1'))).toHaveLength(1);
+  });
+
   test('a runtime that was found healthy meanwhile makes the Node ready from its creation on', () => {
     const run = start();
     run.send({ type: 'health.changed', health: 'healthy', message: '' });

@@ -23,6 +23,7 @@ export function nodeSettings(over: Partial<NodeSettings> = {}): NodeSettings {
     statusFrequencyMs: 10_000,
     reportFrequencyMs: 300_000,
     leaseDurationSeconds: 40,
+    notices: [],
     ...over,
   };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { limitResolver, loopbackResolver, parseResolvConf } from '../../../services/cri/dns.ts';
-import { hostResolver } from '../../../services/cri/host-resolver.ts';
+import { hostResolver, resolverProblem } from '../../../services/cri/host-resolver.ts';
 import { pod } from '../../support/fixtures.ts';
 
 describe("the node's resolv.conf", () => {
@@ -87,5 +87,33 @@ describe('the resolver of a pod', () => {
       searches: ['.'],
       options: [],
     });
+  });
+});
+
+describe('a look at the resolver when the agent starts', () => {
+  test.each([
+    [Array.from({ length: 33 }, (_, n) => `d${n}`).join(' '), 'search line consisting of more than 32 domains!'],
+    [`${'a.'.repeat(130)}b`, 'a search path which length is more than allowed 253 chars!'],
+    [
+      Array.from({ length: 10 }, (_, n) => `${n}${'c'.repeat(240)}`).join(' '),
+      'search line which length is more than allowed 2048 chars!',
+    ],
+    ['cluster.local', undefined],
+  ])('search %.12s…', async (search, problem) => {
+    const directory = await mkdtemp(join(tmpdir(), 'dns-'));
+    const file = join(directory, 'resolv.conf');
+    await writeFile(file, `search ${search}\n`);
+    const found = await resolverProblem(file);
+    expect(found).toEqual(
+      problem && expect.stringMatching(new RegExp(`^Resolv.conf file .${file}. contains .*${problem}$`)),
+    );
+    await rm(directory, { recursive: true });
+  });
+
+  test('tells a file that cannot be read, and nothing where none is wanted', async () => {
+    expect(await resolverProblem('/nowhere/resolv.conf')).toMatch(
+      /^resolvConf \/nowhere\/resolv.conf cannot be read: (Error: )?ENOENT/,
+    );
+    expect(await resolverProblem('')).toBeUndefined();
   });
 });

@@ -370,6 +370,15 @@ export const SITUATIONS: readonly Situation[] = [
     headline: ['default/web was not taken in (NodeAffinity)'],
   },
   {
+    what: 'a node that lacks the labels, and cannot be asked for them',
+    cluster: true,
+    make: ofApi(5, (it) => void (it.cluster.server.away = 'silent'), 3_000, { nodeSelector: { disk: 'ssd' } }),
+    headline: [
+      'default/web is wanted by the api source and is not begun yet',
+      'the Node is read afresh before that counts',
+    ],
+  },
+  {
     what: 'a static pod that does not fit',
     make: web(3_000, {}, { resources: { requests: { cpu: '1000' } } }),
     headline: ['default/web-node-1 was not taken in', 'cpu 998000', 'it is judged again 10 s after that'],

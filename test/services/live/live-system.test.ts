@@ -67,7 +67,8 @@ describe('the live view of real actors', () => {
     expect(top).toMatchObject({ machine: 'root', state: 'on', since: 0 });
     expect(top).not.toHaveProperty('parent');
     expect(first).toEqual({
-      ...{ sessionId: pod()?.sessionId, id: 'pod.0', machine: 'thing', parent: top?.sessionId, value: 'a', state: 'a' },
+      ...{ sessionId: pod()?.sessionId, id: 'pod.0', machine: 'thing', name: 'thing default/web' },
+      ...{ parent: top?.sessionId, value: 'a', state: 'a' },
       ...{ since: 100, status: 'active', tags: ['calm'] },
       about: { kind: 'pod', namespace: 'default', name: 'web', uid: 'u' },
       effects: [{ src: 'watch', id: '0.thing', began: 100 }],
