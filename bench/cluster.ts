@@ -10,7 +10,7 @@ import { startContainerd } from '../test/support/containerd.ts';
 import { Agent } from './agent.ts';
 import { ApiProcess, seen } from './api-server.ts';
 import { alive, ended, Folder, manifest, median, now, tellsTerm, usage } from './pods.ts';
-import { rawBurst, rawRemove, rawStart } from './raw.ts';
+import { Floor } from './raw.ts';
 
 /**
  * The agent in a cluster beside the raw CRI calls, in one run: `npm run bench:cluster`. API server and containerd are its
@@ -98,6 +98,7 @@ async function measure(): Promise<void> {
   const containerd = await undone(startContainerd(join(base, 'containerd')));
   const cri = connectCri({ runtimeEndpoint: containerd.endpoint, runtimeRequestTimeoutMs: 120_000 });
   undo.push(() => Promise.resolve(cri.close()));
+  const floor = await undone(Floor.start(join(base, 'floor'), folder));
   const api = await undone(ApiProcess.start(join(base, 'api'), NODE));
   const agent = new Agent({
     run,
@@ -126,21 +127,7 @@ async function measure(): Promise<void> {
     api: (await usage(api.pid)).cpuSeconds,
   });
 
-  // The floor: the same pod by the three calls alone, the agent not running.
-  const raws: number[] = [];
-  for (const name of wanted('pod') || wanted('token') ? names('raw', N) : []) {
-    const { total, id } = await rawStart(cri, name, folder);
-    raws.push(total);
-    await rawRemove(cri, [id]);
-  }
-  const raw = median(raws);
   const sizes = wanted('burst') ? [...new Set([Math.min(SMALL, PODS), PODS])] : wanted('idle') ? [PODS] : [];
-  const bursts = new Map<number, number>();
-  for (const n of wanted('burst') ? sizes : []) {
-    const { ran, ids } = await rawBurst(cri, names(`rawburst${n}`, n), 4, folder);
-    bursts.set(n, Math.max(...ran));
-    await rawRemove(cri, ids);
-  }
 
   await startNew();
   if (wanted('ready')) await measureReady();
@@ -172,8 +159,10 @@ async function measure(): Promise<void> {
   async function measurePods(what: string, prefix: string, hasToken: boolean): Promise<void> {
     const times = { start: [] as number[], shown: [] as number[], term: [] as number[] };
     const ends = { process: [] as number[], object: [] as number[] };
+    const raws: number[] = [];
     const before = await cpu();
     for (const name of names(prefix, N)) {
+      raws.push((await floor.one()).total);
       const shown = api.when('Pod', name, seen.running);
       const at = await api.create(pod(name, hasToken));
       const ran = await folder.made(`${name}.0`);
@@ -189,7 +178,7 @@ async function measure(): Promise<void> {
       await cleared();
     }
     const after = await cpu();
-    const start = median(times.start);
+    const [start, raw] = [median(times.start), median(raws)];
     const shown = median(times.shown);
     const object = median(ends.object);
     const plus = `${start.toFixed(0)} (raw + ${(start - raw).toFixed(0)})`;
@@ -206,6 +195,7 @@ async function measure(): Promise<void> {
   /** The pods of the large burst stay for what is measured of an idle agent, and go at the end. */
   async function measureBurst(n: number): Promise<void> {
     const all = names(`burst${n}`, n);
+    const rawBefore = wanted('burst') ? await floor.burst(n) : 0;
     const ready = all.map((name) => api.when('Pod', name, seen.ready));
     const before = await cpu();
     const at = now();
@@ -214,10 +204,10 @@ async function measure(): Promise<void> {
     const last = Math.max(...ran);
     const shown = Math.max(...(await Promise.all(ready))) - at;
     const after = await cpu();
-    const floor = bursts.get(n);
-    if (floor !== undefined) {
-      const times = `${last.toFixed(0)} (${(last / floor).toFixed(2)} × raw)`;
-      row(`${n} created at once: last process runs`, floor, times, '≤ 1.1 × raw', last <= 1.1 * floor);
+    if (wanted('burst')) {
+      const raw = (rawBefore + (await floor.burst(n))) / 2;
+      const times = `${last.toFixed(0)} (${(last / raw).toFixed(2)} × raw)`;
+      row(`${n} created at once: last process runs`, raw, times, '≤ 1.1 × raw', last <= 1.1 * raw);
       row(`${n} created at once: first process runs`, undefined, Math.min(...ran).toFixed(0), '–');
       row(`${n} created at once: last is seen Ready`, undefined, shown.toFixed(0), '–');
       const spent = (side: 'agent' | 'api') => ((after[side] - before[side]) * 1000).toFixed(0);
@@ -232,7 +222,7 @@ async function measure(): Promise<void> {
     const processes = (await processesGone) - asked;
     const objects = Math.max(...(await Promise.all(gone))) - asked;
     const both = `${processes.toFixed(0)}, ${objects.toFixed(0)}`;
-    if (floor !== undefined) row(`${n} deleted at once → last process gone, last object gone`, undefined, both, '–');
+    if (wanted('burst')) row(`${n} deleted at once → last process gone, last object gone`, undefined, both, '–');
     await cleared();
   }
 

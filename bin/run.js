@@ -4,10 +4,12 @@ import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import * as nodeModule from 'node:module';
 import process from 'node:process';
+import { setTimeout } from 'node:timers';
 import { fileURLToPath, URL } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
 
 const LEAST = 24;
+const STARTED_MS = 5000;
 const at = (path) => fileURLToPath(new URL(path, import.meta.url));
 const argv = process.argv.slice(2);
 
@@ -19,9 +21,11 @@ async function start() {
     process.channel.unref();
     process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   }
-  // Young objects die young here: a small nursery and an early collection keep the agent small.
-  setFlagsFromString('--max-semi-space-size=1');
-  setFlagsFromString('--optimize-for-size');
+  // While it starts, speed counts; after that a small nursery and an early collection keep the agent small.
+  setTimeout(() => {
+    setFlagsFromString('--max-semi-space-size=4');
+    setFlagsFromString('--optimize-for-size');
+  }, STARTED_MS).unref();
   const bundle = at('../dist/statelet.js');
   const bundled = existsSync(bundle) && !process.env.STATELET_SOURCES;
   if (bundled) {
