@@ -1,17 +1,19 @@
 import { join } from 'node:path';
 import { connectCri, type Cri } from '../services/cri/client.ts';
 import { ContainerConfig, PodSandboxConfig } from '../services/cri/proto/generated/cri.ts';
+import { TaskExit, type Envelope } from '../services/cri/proto/generated/containerd-events.ts';
 import { createContainer } from '../services/cri/verbs/create-container.ts';
 import { removePodSandbox } from '../services/cri/verbs/remove-pod-sandbox.ts';
 import { runPodSandbox } from '../services/cri/verbs/run-pod-sandbox.ts';
 import { startContainer } from '../services/cri/verbs/start-container.ts';
 import { stopPodSandbox } from '../services/cri/verbs/stop-pod-sandbox.ts';
+import { subscribe } from '../services/cri/verbs/subscribe.ts';
 import { startContainerd } from '../test/support/containerd.ts';
-import { live, now, type Folder } from './pods.ts';
+import { exitsOnce, live, now, type Folder } from './pods.ts';
 
 const signal = new AbortController().signal;
 
-function configs(name: string, folder: Folder) {
+function configs(name: string, folder: Folder, script = live(name)) {
   const sandbox = PodSandboxConfig.fromPartial({
     metadata: { name, namespace: 'default', uid: name, attempt: 0 },
     logDirectory: join(folder.out, `logs-${name}`),
@@ -20,7 +22,7 @@ function configs(name: string, folder: Folder) {
   const container = ContainerConfig.fromPartial({
     metadata: { name: 'c', attempt: 0 },
     image: { image: 'docker.io/library/busybox:1.35' },
-    command: ['/bin/sh', '-c', live(name)],
+    command: ['/bin/sh', '-c', script],
     logPath: 'c.log',
     mounts: [{ containerPath: '/out', hostPath: folder.out }],
     linux: {},
@@ -61,6 +63,32 @@ export class Floor {
     const { id, ...times } = await this.#start(this.#name());
     await this.#remove([id]);
     return times;
+  }
+
+  /**
+   * One pod whose container ends once; its successor is created the moment containerd tells of the end: from the exit to the
+   * successor's process, ms. That is more than to create and start one at leisure: containerd clears up the dead one meanwhile.
+   */
+  async restarted(): Promise<number> {
+    const name = this.#name();
+    const { sandbox, container } = configs(name, this.#folder, exitsOnce(name));
+    const id = await runPodSandbox(this.#cri, sandbox, signal);
+    const first = await createContainer(this.#cri, id, container, sandbox, signal);
+    const events = subscribe(this.#cri);
+    const ended = new Promise<void>((done) => {
+      events.on('data', ({ topic, event }: Envelope) => {
+        if (topic === '/tasks/exit' && TaskExit.decode(event?.value ?? new Uint8Array()).containerId === first) done();
+      });
+    });
+    await startContainer(this.#cri, first, signal);
+    await ended;
+    const again = { ...container, metadata: { name: 'c', attempt: 1 }, logPath: 'c1.log' };
+    await startContainer(this.#cri, await createContainer(this.#cri, id, again, sandbox, signal), signal);
+    const ran = await this.#folder.made(`${name}.1`);
+    const exited = await this.#folder.made(`${name}.x`);
+    events.on('error', () => undefined).cancel();
+    await this.#remove([id]);
+    return ran - exited;
   }
 
   /** N pods, `workers` at a time, from a common start: when the last process ran, ms from the start. All are gone then. */
