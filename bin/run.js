@@ -25,6 +25,8 @@ async function start() {
   setTimeout(() => {
     setFlagsFromString('--max-semi-space-size=4');
     setFlagsFromString('--optimize-for-size');
+    // Kept even where the agent is killed.
+    nodeModule.flushCompileCache();
   }, STARTED_MS).unref();
   const bundle = at('../dist/statelet.js');
   const bundled = existsSync(bundle) && !process.env.STATELET_SOURCES;

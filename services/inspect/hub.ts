@@ -46,6 +46,13 @@ export class Hub {
   #unsubscribe: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
   #pauseMs = TICK_MS;
+  /** What a turn does, each in its part of the time; each turn begins with another. */
+  readonly #jobs: ((late: () => boolean) => void)[] = [
+    (late) => this.#eachClient((client) => this.#catchUp(client, late)),
+    (late) => this.#tellChanges(late),
+    (late) => this.#tellContexts(late),
+    (late) => this.#eachClient((client) => this.#explain(client, late)),
+  ];
   /** The message with the charts, which is the same for all. */
   #charts: string | undefined;
 
@@ -148,23 +155,38 @@ export class Hub {
   #turn(): void {
     this.#timer = undefined;
     const spent = stopwatch();
-    const late = () => spent() > TURN_MS;
     for (const client of this.#clients) if (client.isStuck()) this.#end(client);
-    for (const client of this.#clients) this.#catchUp(client, late);
-    for (const [sessionId, change] of this.#changes) {
-      if (late()) break;
-      this.#changes.delete(sessionId);
-      this.#tellChange(change);
-    }
-    for (const sessionId of this.#contexts) {
-      if (late()) break;
-      this.#contexts.delete(sessionId);
-      this.#tellContext(sessionId);
-    }
-    for (const client of this.#clients) this.#explain(client, late);
+    // One that always has much to do, such as the registrations of a large agent, starves none of the others.
+    this.#jobs.push(...this.#jobs.splice(0, 1));
+    for (const job of this.#jobs) job(butOne(() => spent() > TURN_MS));
     const took = spent();
     this.#pauseMs = Math.min(PAUSE_MS, Math.max(TICK_MS, took / this.#options.limits.share - took));
     if (this.#changes.size || this.#contexts.size || [...this.#clients].some(isBehind)) this.#soon();
+  }
+
+  /** The first is another one each time. */
+  #eachClient(work: (client: Client) => void): void {
+    const [first] = this.#clients;
+    if (!first) return;
+    this.#clients.delete(first);
+    this.#clients.add(first);
+    for (const client of this.#clients) work(client);
+  }
+
+  #tellChanges(late: () => boolean): void {
+    for (const [sessionId, change] of this.#changes) {
+      if (late()) return;
+      this.#changes.delete(sessionId);
+      this.#tellChange(change);
+    }
+  }
+
+  #tellContexts(late: () => boolean): void {
+    for (const sessionId of this.#contexts) {
+      if (late()) return;
+      this.#contexts.delete(sessionId);
+      this.#tellContext(sessionId);
+    }
   }
 
   #end(client: Client): void {
@@ -321,6 +343,16 @@ function isBehind(client: Client): boolean {
     client.toExplain.size > 0 ||
     !client.hasRoom
   );
+}
+
+/** Late as told, but never before a first piece of work. */
+function butOne(late: () => boolean): () => boolean {
+  let isFirst = true;
+  return () => {
+    const is = !isFirst && late();
+    isFirst = false;
+    return is;
+  };
 }
 
 /** CPU time of this thread since now, ms: on a busy host the wall clock would count the time of others. */

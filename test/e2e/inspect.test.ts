@@ -5,8 +5,7 @@ import { Daemon } from '../support/daemon.ts';
 import { EmbeddedProcess } from '../support/embedded-process.ts';
 import { FOREVER, shellPod } from '../support/pods.ts';
 import { tearDown } from '../support/tear-down.ts';
-import { until } from '../support/until.ts';
-import { Hearing } from '../inspect/watched.ts';
+import { Hearing, inspectorUrl } from '../inspect/watched.ts';
 
 let runtime: EmbeddedProcess;
 let daemon: Daemon;
@@ -25,12 +24,8 @@ afterAll(async () => {
   );
 }, 60_000);
 
-const address = () =>
-  until('it tells its address', async () =>
-    (await readFile(join(daemon.rootDir, 'statelet/inspect.url'), 'utf8')).trim(),
-  );
 const connect = async (query: string) => {
-  const client = new Hearing(`${(await address()).replace('http', 'ws').replace('/?', '/ws?')}${query}`);
+  const client = new Hearing((await inspectorUrl(daemon.rootDir))(query));
   clients.push(client);
   return client.opened();
 };
@@ -51,7 +46,7 @@ test('the inspector of a running agent shows its actors, and a pod as it starts'
     return machine === 'container' && state === 'running';
   });
   expect((running['actor'] as Shown).about).toMatchObject({ kind: 'container', container: expect.any(String) });
-  const page = await fetch(await address());
+  const page = await fetch((await readFile(join(daemon.rootDir, 'statelet/inspect.url'), 'utf8')).trim());
   expect(page.headers.get('content-security-policy')).toContain("default-src 'none'");
 });
 

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Hearing, inspectorUrl, type Message } from '../inspect/watched.ts';
 import { describeKubectl, Kubectl } from '../support/apiserver/kubectl.ts';
 import { ApiServer } from '../support/apiserver/server.ts';
 import { Daemon, NODE_NAME } from '../support/daemon.ts';
@@ -51,6 +52,26 @@ const shows = (name: string, text: string, container?: string) =>
 const volumeFile = async (pod: string, ...path: string[]) =>
   join(daemon.rootDir, 'pods', await uidOf(pod), 'volumes', ...path);
 
+/** Everything that clients of the inspector heard, each of which asks for whatever there is. */
+const viewers: Hearing[] = [];
+async function look(): Promise<void> {
+  const url = await inspectorUrl(daemon.rootDir);
+  for (const query of ['&only=statelet', '&only=xstate']) {
+    const viewer = new Hearing(url(query));
+    viewers.push(viewer);
+    await viewer.opened();
+    viewer.send({ type: 'xstate.inspecting' });
+    const asked = new Set<string>();
+    viewer.socket.on('message', () => {
+      const { actor } = viewer.heard.at(-1) as Message & { actor?: { sessionId: string; machine: string } };
+      if (!actor || asked.has(actor.sessionId) || !['pod', 'container', 'volume', 'podWriter'].includes(actor.machine))
+        return;
+      asked.add(actor.sessionId);
+      for (const type of ['statelet.watch', 'statelet.explain']) viewer.send({ type, sessionId: actor.sessionId });
+    });
+  }
+}
+
 describeKubectl('pods that use objects of the API', () => {
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'statelet-objects-'));
@@ -60,8 +81,9 @@ describeKubectl('pods that use objects of the API', () => {
     daemon = await Daemon.start({
       endpoint: runtime.endpoint,
       config: { logging: { verbosity: 5 } },
-      flags: [`--kubeconfig=${await api.node(NODE_NAME)}`],
+      flags: [`--kubeconfig=${await api.node(NODE_NAME)}`, '--inspect=0'],
     });
+    await look();
     await kubectl.create(
       { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings' }, data: { COLOR: 'red', SIZE: '4' } },
       { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys' }, stringData: { PASSWORD } },
@@ -70,6 +92,7 @@ describeKubectl('pods that use objects of the API', () => {
 
   afterAll(async () => {
     await tearDown(
+      async () => viewers.forEach((viewer) => viewer.close()),
       () => daemon.discard(),
       () => runtime.discard(),
       () => api.close(),
@@ -202,7 +225,9 @@ describeKubectl('pods that use objects of the API', () => {
     api.cutWatches();
     await startsAgain();
     await daemon.kill9();
+    await rm(join(daemon.rootDir, 'statelet/inspect.url'));
     await daemon.start();
+    await look();
     await startsAgain();
     expect(daemon.log).toContain('the object is used as it was last seen');
     back();
@@ -216,7 +241,13 @@ describeKubectl('pods that use objects of the API', () => {
       await kubectl.run('get', 'events,pods', '-A', '-o', 'yaml'),
       (await daemon.command('ps', `--root-dir=${daemon.rootDir}`)).stdout,
       JSON.stringify([...(await daemon.pods())]),
+      (await daemon.command('history', `--root-dir=${daemon.rootDir}`, '--json')).stdout,
+      (await daemon.command('explain', 'pod', 'default/crash', `--root-dir=${daemon.rootDir}`, '--json')).stdout,
+      ...viewers.map(({ heard }) => JSON.stringify(heard)),
     ];
+    const kinds = new Set(viewers.flatMap(({ heard }) => heard.map(({ type }) => type)));
+    for (const kind of ['actor', 'context', 'explanation', 'history']) expect(kinds).toContain(`statelet.${kind}`);
+    for (const kind of ['register', 'state', 'event']) expect(kinds).toContain(`service.${kind}`);
     for (const secret of [PASSWORD, encoded, token]) {
       expect(secret.length).toBeGreaterThan(8);
       for (const view of views) expect(view).not.toContain(secret);

@@ -130,6 +130,26 @@ describe('messages of our own', () => {
     expect(agent.log).toContain(`error: inspector: ${message}`);
   });
 
+  test('reach one client while another has a great many actors to be told of, each of which takes long', async () => {
+    const LAMPS = 100;
+    const slowly = (text: string) => {
+      const began = process.threadCpuUsage().user;
+      while (process.threadCpuUsage().user - began < 5_000);
+      return { text };
+    };
+    const agent = await start({ lamps: LAMPS, limits: { share: 1 }, context: slowly });
+    const [page, other] = [await hear(agent.url('&only=statelet')), await hear(agent.url('&only=xstate'))];
+    await page.until('statelet.history');
+    other.send({ type: 'xstate.inspecting' });
+    await other.until('service.register');
+    const { sessionId } = agent.lamp('lamp0');
+    for (const type of ['statelet.watch', 'statelet.explain']) page.send({ type, sessionId });
+    agent.lamp('lamp1').send({ type: 'lamp.toggle' });
+    for (const type of ['statelet.context', 'statelet.explanation', 'statelet.actor']) await page.until(type);
+    const registered = other.heard.filter(({ type }) => type === 'service.register').length;
+    expect(registered).toBeLessThan(LAMPS / 2);
+  });
+
   test('leave out a context that is too large', async () => {
     const agent = await start({ limits: { contextChars: 1000 } });
     const client = await hear(agent.url());

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocket, type ClientOptions } from 'ws';
@@ -164,6 +164,14 @@ export async function watched(
       if (!given.folder) await rm(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The address of the sockets of a running agent's inspector, by query; waits until it is told. */
+export async function inspectorUrl(rootDir: string): Promise<(query: string) => string> {
+  const page = await until('it tells its address', async () =>
+    (await readFile(join(rootDir, 'statelet/inspect.url'), 'utf8')).trim(),
+  );
+  return (query) => `${page.replace('http', 'ws').replace('/?', '/ws?')}${query}`;
 }
 
 export type Message = { type: string } & Record<string, unknown>;
