@@ -25,16 +25,16 @@ export async function makeCgroup({ version, trees }: Hierarchies, path: string):
   );
 }
 
-/** A v1 cpuset takes no process before it has CPUs and memory nodes: its parent's, from the top down. */
+/** A v1 cpuset takes no process before it has CPUs and memory nodes: its parent's, where it has none of its own. */
 async function fillCpuset(tree: string, path: string): Promise<void> {
-  let own = tree;
-  for (const name of path.split('/').filter(Boolean)) {
-    own = join(own, name);
-    for (const file of ['cpuset.cpus', 'cpuset.mems']) {
-      if ((await readFile(join(own, file), 'utf8')).trim() !== '') continue;
-      await writeFile(join(own, file), await readFile(join(dirname(own), file), 'utf8'));
-    }
-  }
+  const fill = async (cgroup: string, file: string): Promise<string> => {
+    const own = (await readFile(join(cgroup, file), 'utf8')).trim();
+    if (own !== '' || cgroup === tree) return own;
+    const inherited = await fill(dirname(cgroup), file);
+    await writeFile(join(cgroup, file), inherited);
+    return inherited;
+  };
+  await Promise.all(['cpuset.cpus', 'cpuset.mems'].map((file) => fill(join(tree, path), file)));
 }
 
 async function makeUnified(tree: string, path: string): Promise<void> {
