@@ -17,6 +17,12 @@ export function snapshotOf(actor: AnyActorRef): SnapshotView {
   return (actor.getSnapshot() ?? {}) as SnapshotView;
 }
 
+/** What of an effect's input is shown: until when a stop may take. */
+export function grantedTo(actor: AnyActorRef): { killAt?: number } {
+  const { killAt } = ((snapshotOf(actor) as { input?: unknown }).input ?? {}) as { killAt?: unknown };
+  return typeof killAt === 'number' ? { killAt } : {};
+}
+
 /** A machine has states; anything else that runs in the system is an effect or a watch of a machine. */
 export function isMachine(actor: AnyActorRef): boolean {
   return 'root' in ((actor as AnyActorRef & { logic?: object }).logic ?? {});

@@ -2,6 +2,7 @@ import type { AnyActorRef, InspectionEvent } from 'xstate';
 import { AgentError } from '../../machines/agent-error.types.ts';
 import {
   aboutOf,
+  grantedTo,
   isMachine,
   lastingName,
   machineOf,
@@ -112,7 +113,7 @@ export function createLiveSystem(options: LiveSystemOptions): RunningLiveSystem 
     const parent = above && entries.get(above.sessionId);
     if (!isMachine(actor)) {
       const { sessionId, id } = actor;
-      parent?.effects.set(sessionId, { src: machineOf(actor), id, began: now() });
+      parent?.effects.set(sessionId, { src: machineOf(actor), id, began: now(), ...grantedTo(actor) });
       return;
     }
     const machine = machineOf(actor);

@@ -43,6 +43,8 @@ export interface LiveEffect {
   id: string;
   /** ms since the epoch. */
   began: number;
+  /** Of a stop, when what does not end by itself is killed, ms since the epoch: until then it is not late. */
+  killAt?: number;
 }
 
 export interface LiveTimer {

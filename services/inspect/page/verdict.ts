@@ -1,5 +1,5 @@
 import type { Chart } from '../../charts/chart.types.ts';
-import type { LiveActor, LiveTimer } from '../../live/live.types.ts';
+import type { LiveActor, LiveEffect, LiveTimer } from '../../live/live.types.ts';
 
 /** What the colour of an actor says. */
 export type Mood = 'failing' | 'stuck' | 'busy' | 'waiting' | 'good' | 'over';
@@ -38,16 +38,22 @@ export function moodOf(actor: LiveActor, chart: Chart | undefined, now: number):
   const paths = pathsOf(state);
   if (paths.some((path) => TROUBLE.test(lastOf(path)) || isFailure(chart, path))) return 'failing';
   const calls = callsOf(chart, actor);
-  if (calls.some(({ src, began }) => now - began > (/pull/i.test(src) ? LONG_PULL_MS : LONG_CALL_MS))) return 'stuck';
+  if (calls.some((call) => isLate(call, now))) return 'stuck';
   const ofPod = about?.kind === 'pod' || about?.kind === 'container';
   const rests = paths.some((path) => REST.test(path));
   // In a state with an effect it waits for that one's machine, which is judged by itself.
-  const waitsForChild = chart?.states.some((s) => paths.includes(s.path) && s.invokes.length > 0);
+  const waitsForChild =
+    chart?.states.some((s) => paths.includes(s.path) && s.invokes.length > 0) ||
+    paths.some((path) => lastOf(path) === 'stoppingContainers');
   if (ofPod && !rests && !waitsForChild && !timers.some(isNear) && now - since > LONG_WAIT_MS) return 'stuck';
   if (calls.length) return 'busy';
   if (tags.includes('ready') || (ofPod && rests) || !ofPod)
     return /completed|exited|finished|gone/.test(state) ? 'over' : 'good';
   return 'waiting';
+}
+
+function isLate({ src, began, killAt = began }: LiveEffect, now: number): boolean {
+  return now - Math.max(began, killAt) > (/pull/i.test(src) ? LONG_PULL_MS : LONG_CALL_MS);
 }
 
 const failures = new WeakMap<Chart, ReadonlySet<string>>();

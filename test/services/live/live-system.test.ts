@@ -6,7 +6,7 @@ import { actorTree } from '../../../services/live/actor-tree.ts';
 import { VirtualClock } from '../../support/world/clock.ts';
 import { at, liveWorld, podOf } from './live-world.ts';
 
-const never = fromPromise(() => new Promise<void>(() => undefined));
+const never = fromPromise<void, { killAt: number; reason: string }>(() => new Promise<void>(() => undefined));
 
 const child = setup({ actors: { look: never, watch: fromCallback(() => undefined) } }).createMachine({
   id: 'thing',
@@ -23,7 +23,7 @@ const child = setup({ actors: { look: never, watch: fromCallback(() => undefined
   },
   states: {
     a: { tags: 'calm', after: { 1000: 'b' }, on: { go: 'b' } },
-    b: { invoke: { src: 'look' } },
+    b: { invoke: { src: 'look', input: { killAt: 9_000, reason: 'deleted' } } },
     over: { type: 'final' },
   },
 });
@@ -77,7 +77,8 @@ describe('the live view of real actors', () => {
     await clock.advance(1_000);
     expect(live.actor(first?.sessionId ?? '')).toMatchObject({
       ...{ state: 'b', since: 1_100, timers: [] },
-      effects: [{ src: 'watch' }, { src: 'look', began: 1_100 }],
+      // Of an effect's input nothing but until when a stop may take.
+      effects: [{ src: 'watch' }, { src: 'look', id: '0.thing.b', began: 1_100, killAt: 9_000 }],
     });
     expect(actorTree(live.actors())).toMatchObject([
       { machine: 'root', children: [{ about: 'default/web', children: [{ machine: 'watch' }, { machine: 'look' }] }] },
