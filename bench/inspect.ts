@@ -12,10 +12,14 @@ import { usage } from './pods.ts';
 
 /**
  * What the inspector costs an agent with 100 pods on the embedded runtime, a tenth of which end and are run again each few
- * seconds: `node bench/inspect.ts`. CPU of the agent's process in percent of a core, resident memory in MiB.
+ * seconds: `node bench/inspect.ts`, `--only client` for the cases with that in their names. CPU of the agent's process in percent of a core, resident memory in MiB.
  */
 const { values } = parseArgs({
-  options: { pods: { type: 'string', default: '100' }, seconds: { type: 'string', default: '60' } },
+  options: {
+    pods: { type: 'string', default: '100' },
+    seconds: { type: 'string', default: '60' },
+    only: { type: 'string', default: '' },
+  },
 });
 const PODS = Number(values.pods);
 const SECONDS = Number(values.seconds);
@@ -75,7 +79,7 @@ const awake = setInterval(() => undefined, 60_000);
 process.stdout.write(
   '| with 100 pods | CPU, % of a core | memory, MiB |\n| --- | --- | --- |\n'.replace('100', `${PODS}`),
 );
-for (const one of cases) {
+for (const one of cases.filter(({ name }) => name.includes(values.only))) {
   const [cpu, memory] = await measure(one);
   process.stdout.write(`| ${one.name} | ${cpu.toFixed(2)} | ${memory.toFixed(0)} |\n`);
 }

@@ -31,7 +31,7 @@ export async function printHistory(options: {
   if (transitions.length === 0)
     throw new AgentError({
       ...{ op: 'history', reason: 'NotFound', transient: true },
-      message: `the agent knows nothing of ${actor ?? 'any actor'}: it never had it, or has forgotten it`,
+      message: `the agent knows nothing of ${actor ?? 'any actor'}: it never had it, or has forgotten it; statelet explain may say why`,
     });
   write(json ? `${JSON.stringify(transitions, null, 2)}\n` : drawHistory(transitions));
 }

@@ -19,6 +19,9 @@ const NODE: Readonly<Record<string, string>> = {
   lease: 'the lease',
 };
 
+/** Pods that are named. */
+const MOST = 3;
+
 /** The node: the agent, its runtime, its sources and its API server. */
 export function explainNode(scene: Scene): Explanation {
   const agent = agentOf(scene);
@@ -39,10 +42,11 @@ export function explainNode(scene: Scene): Explanation {
   const sorted = causes.sort((a, b) => b.weight - a.weight);
   const pods = scene.actors.filter(({ machine }) => machine === 'pod');
   const well = pods.filter((pod) => isRunning(scene, pod)).length;
+  const others = pods.filter((pod) => !isRunning(scene, pod) && !pod.tags.includes('released'));
   const count =
     pods.length === 0
       ? 'it has no pods'
-      : `${pods.length} pod${pods.length === 1 ? '' : 's'}, of which ${well} run${well === 1 ? 's' : ''} as wanted`;
+      : `${pods.length} pod${pods.length === 1 ? '' : 's'}, of which ${well} run${well === 1 ? 's' : ''} as wanted${askOf(others)}`;
   const [root, ...more] = sorted;
   const also = more.length > 0 ? ` (and ${more.length} more below)` : '';
   return {
@@ -58,6 +62,15 @@ export function explainNode(scene: Scene): Explanation {
     whyNot: root ? [sentence(`${count}`)] : [],
     steps: stepsOf(scene, 'node'),
   };
+}
+
+/** The pods that do not run as wanted, and how to ask why: what is wrong with a pod is not wrong with the node. */
+function askOf(pods: readonly LiveActor[]): string {
+  if (pods.length === 0) return '';
+  const names = pods.map(({ about }) => `${about?.namespace}/${about?.name}`);
+  const more = names.length > MOST ? ` and ${names.length - MOST} more` : '';
+  const verb = names.length === 1 ? 'does' : 'do';
+  return `; ${names.slice(0, MOST).join(', ')}${more} ${verb} not: statelet explain pod ${names[0]} says why`;
 }
 
 /** Sources that have not delivered, and what is wrong with what others delivered. */

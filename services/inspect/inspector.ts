@@ -21,7 +21,7 @@ const LIMITS: InspectorLimits = {
   messagesPerSecond: 100,
   watched: 32,
   contextChars: 256 * 1024,
-  share: 0.04,
+  share: 0.03,
 };
 
 /**

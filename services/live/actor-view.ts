@@ -23,6 +23,14 @@ export function grantedTo(actor: AnyActorRef): { killAt?: number } {
   return typeof killAt === 'number' ? { killAt } : {};
 }
 
+/** By what the machines keep of a failure until it is made good: a waiting reason, what failed last, what is not available. */
+export function isFailing(context: unknown): boolean {
+  const { waiting, failure, unavailable } = (context ?? {}) as Record<string, unknown>;
+  // A pod's is by container, and each of those tells its own.
+  const hasReason = typeof (waiting as { reason?: unknown } | undefined)?.reason === 'string';
+  return hasReason || typeof failure === 'string' || typeof unavailable === 'string';
+}
+
 /** A machine has states; anything else that runs in the system is an effect or a watch of a machine. */
 export function isMachine(actor: AnyActorRef): boolean {
   return 'root' in ((actor as AnyActorRef & { logic?: object }).logic ?? {});

@@ -3,6 +3,7 @@ import { AgentError } from '../../machines/agent-error.types.ts';
 import {
   aboutOf,
   grantedTo,
+  isFailing,
   isMachine,
   lastingName,
   machineOf,
@@ -81,7 +82,7 @@ export function createLiveSystem(options: LiveSystemOptions): RunningLiveSystem 
   let hasFailed = false;
 
   const view = (entry: Entry): LiveActor => {
-    const { value, status = 'active', tags, children = {} } = snapshotOf(entry.actor);
+    const { value, status = 'active', tags, children = {}, context } = snapshotOf(entry.actor);
     // An effect is over for its parent before its own end is seen here.
     const running = new Set(Object.values(children).map((child) => child?.sessionId));
     const { actor, machine, name, parent, about, state, since, effects, timers } = entry;
@@ -92,6 +93,7 @@ export function createLiveSystem(options: LiveSystemOptions): RunningLiveSystem 
       name,
       ...(parent && { parent: parent.actor.sessionId }),
       ...(about && { about }),
+      ...(isFailing(context) && { failing: true as const }),
       value,
       state,
       since,

@@ -12,6 +12,8 @@ export interface LiveActor {
   name: string;
   /** Session of the parent; undefined for the root. */
   parent?: string;
+  /** It has failed, and has not done since what failed: it tries again, or waits to. */
+  failing?: true;
   /** What it is about, where its context says so. */
   about?: About;
   /** XState's state value. */

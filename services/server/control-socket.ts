@@ -97,7 +97,7 @@ function answer(url: string, { live, explain }: Pick<AgentView, 'live' | 'explai
     case '/live':
       return live.actors();
     case '/history':
-      return live.history(searchParams?.get('actor') ?? undefined);
+      return historyOf(searchParams?.get('actor') ?? undefined, { live, explain });
     case '/explain': {
       const target = searchParams && targetOf(searchParams);
       return target && explain(target);
@@ -105,6 +105,14 @@ function answer(url: string, { live, explain }: Pick<AgentView, 'live' | 'explai
     default:
       return undefined;
   }
+}
+
+/** Of a static pod by the name in its manifest too, as explain takes it. */
+function historyOf(actor: string | undefined, { live, explain }: Pick<AgentView, 'live' | 'explain'>) {
+  const found = live.history(actor);
+  const [, kind = '', path = ''] = /^(pod|container) (.+)$/.exec(actor ?? '') ?? [];
+  const target = found.length === 0 && kind ? targetOf(new URLSearchParams({ [kind]: path })) : undefined;
+  return target ? live.history(`${kind} ${explain(target).name}`) : found;
 }
 
 /**

@@ -123,6 +123,7 @@ describe('the colour of an actor', () => {
     ['waiting', {}, 'waiting'],
     ['waiting', { since: T0 - 60_000 }, 'stuck'],
     ['starting', { effects }, 'stuck'],
+    ['starting', { effects, failing: true }, 'failing'],
     ['stopping', { effects: effects.map((call) => ({ ...call, src: 'stopContainer', killAt: T0 + 20_000 })) }, 'busy'],
     ['starting', { effects: [{ ...effects[0], began: T0 + 30_000 }] }, 'busy'],
     ['pulling', { since: T0 - 600_000 }, 'waiting'],
@@ -134,6 +135,11 @@ describe('the colour of an actor', () => {
   test('of a pod that ends is not stuck within the grace of its containers, however long', () => {
     const ending = { state: 'terminating.stoppingContainers', since: T0, about: { ...about, kind: 'pod' as const } };
     expect(moodOf(liveActor('pod', 'x:1', ending), chart('pod'), T0 + 3_600_000)).toBe('waiting');
+  });
+
+  test('of what writes a status is not stuck for as long as nothing changes', () => {
+    const writer = { state: 'waiting', since: T0, about: { ...about, kind: 'pod' as const } };
+    expect(moodOf(liveActor('podWriter', 'x:1', writer), chart('pod-writer'), T0 + 3_600_000)).toBe('good');
   });
 
   test('of a watch that runs all the time is that of its state', () => {

@@ -182,7 +182,8 @@ describe('the socket of `statelet ps`', () => {
 
 test('the socket answers the actors with all they show, and what was done by one or about one pod', async () => {
   const path = controlSocketPath(folder);
-  const server = await serveControlSocket(path, { live, explain });
+  const named = (target: Target) => ({ ...explain(target), name: 'default/web2' });
+  const server = await serveControlSocket(path, { live, explain: named });
   const ask = (url: string) => askAgent(path, url);
   expect(await ask('/live')).toEqual(actors);
   expect(await ask('/history')).toEqual(steps);
@@ -190,6 +191,8 @@ test('the socket answers the actors with all they show, and what was done by one
   expect(await ask('/history?actor=node')).toEqual([steps[0]]);
   expect(await ask(`/history?actor=${encodeURIComponent('pod default/web')}`)).toEqual([steps[1], steps[2]]);
   expect(await ask(`/history?actor=${encodeURIComponent('container default/web/main')}`)).toEqual([steps[2]]);
+  // A static pod by the name in its manifest, as it is explained.
+  expect(await ask(`/history?actor=${encodeURIComponent('pod default/we')}`)).toEqual([steps[3]]);
   await expect(ask('/secrets')).rejects.toMatchObject({ reason: 'NotFound' });
   await expect(ask('//')).rejects.toMatchObject({ reason: 'NotFound' });
   await server.close();

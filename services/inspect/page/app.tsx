@@ -8,6 +8,7 @@ import { NO_FILTER, treeOf, type Row } from './tree.ts';
 import { TreeView } from './tree-view.tsx';
 
 const store = openStore();
+const openedAt = Date.now();
 /** Pause after which it is asked anew why the chosen actor is where it is, ms. */
 const EXPLAIN_MS = 2_000;
 /** What is folded when the page opens: nothing. */
@@ -62,15 +63,9 @@ export function App() {
       if (sessionId !== undefined) store.send({ type: 'statelet.explain', sessionId });
   }, [watched, root, isOpen, model.startedAt, chosen?.state, chosen?.since, chosen?.effects.length, chosenNow]);
 
-  // The first look is at something: the agent where it fails, else what else fails, else the first pod, else the agent itself.
-  const hasActors = model.actors.size > 0;
-  const first = useMemo(
-    () =>
-      tree.rows.find((row) => row.kind === 'actor' && row.mood === 'failing' && row.actor.parent === undefined) ??
-      tree.rows.find((row) => row.kind === 'actor' && row.mood === 'failing') ??
-      tree.rows.find((row) => row.kind === 'actor'),
-    [hasActors],
-  );
+  // The first look is at what deserves it most. Whether the agent itself fails is known when it has been explained.
+  const isTold = root !== undefined && (model.explanations.has(root) || Date.now() - openedAt > EXPLAIN_MS);
+  const first = useMemo(() => (isTold ? mostInNeed(tree.rows) : undefined), [isTold]);
   useEffect(() => {
     if (!hash && first?.kind === 'actor') history.replaceState(null, '', routeOf(first.actor, model));
     if (!hash && first) dispatchEvent(new HashChangeEvent('hashchange'));
@@ -101,10 +96,21 @@ export function App() {
   );
 }
 
+/** The agent where it fails, else what else fails, else what is stuck, else the first pod, else the agent itself. */
+function mostInNeed(rows: readonly Row[]): Row | undefined {
+  const actors = rows.filter((row) => row.kind === 'actor');
+  return (
+    actors.find(({ mood, actor }) => mood === 'failing' && actor.parent === undefined) ??
+    actors.find(({ mood }) => mood === 'failing') ??
+    actors.find(({ mood }) => mood === 'stuck') ??
+    actors[0]
+  );
+}
+
 function emptyText(hash: string, hasActors: boolean): string {
   if (!hasActors) return 'Waiting for the agent.';
   if (!hash) return 'Choose an actor on the left.';
-  return `Nothing is there now by the name ${decodeURIComponent(hash.replace(/^#\/\w+\//, ''))}. It appears here when it comes.`;
+  return `Nothing is there now by the name ${decodeURIComponent(hash.replace(/^#\/\w+\//, ''))}. It appears here when it comes; a manifest that cannot be used is told of by syncloop, below.`;
 }
 
 interface Keys {

@@ -32,14 +32,16 @@ export const worst = (moods: readonly Mood[]): Mood | undefined =>
   (['failing', 'stuck'] as const).find((m) => moods.includes(m));
 
 export function moodOf(actor: LiveActor, chart: Chart | undefined, now: number): Mood {
-  const { status, state, timers, since, about, tags } = actor;
+  const { status, state, timers, since, machine, tags } = actor;
   if (status === 'error') return 'failing';
   if (status !== 'active') return 'over';
   const paths = pathsOf(state);
-  if (paths.some((path) => TROUBLE.test(lastOf(path)) || isFailure(chart, path))) return 'failing';
+  // Through the next try too: it was not made good by being tried.
+  if (actor.failing || paths.some((path) => TROUBLE.test(lastOf(path)) || isFailure(chart, path))) return 'failing';
   const calls = callsOf(chart, actor);
   if (calls.some((call) => isLate(call, now))) return 'stuck';
-  const ofPod = about?.kind === 'pod' || about?.kind === 'container';
+  // What writes a status rests for as long as nothing changes.
+  const ofPod = machine === 'pod' || machine === 'container';
   const rests = paths.some((path) => REST.test(path));
   // In a state with an effect it waits for that one's machine, which is judged by itself.
   const waitsForChild =

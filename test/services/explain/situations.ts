@@ -487,6 +487,21 @@ export const SITUATIONS: readonly Situation[] = [
     ],
   },
   {
+    what: 'a node that is well, and a pod on it that is not',
+    make: async (it) => {
+      it.world.runtime.absentImages.add('absent:1');
+      it.put('web');
+      it.put('shop', {}, { image: 'absent:1' });
+      it.start();
+      await it.wait(5_000);
+    },
+    about: { kind: 'node' },
+    headline: [
+      'Node node-1 is well: 2 pods, of which 1 runs as wanted; default/shop-node-1 does not: ',
+      'statelet explain pod default/shop-node-1 says why',
+    ],
+  },
+  {
     what: 'a node that is well',
     make: web(5_000),
     about: { kind: 'node' },

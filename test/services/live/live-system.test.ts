@@ -196,7 +196,7 @@ test('timers of the agent are counted in its own time', async () => {
   await world.clock.advance(5_000);
   const container = live.actors().find(({ machine }) => machine === 'container');
   expect(container).toMatchObject({
-    state: 'crashLoopBackOff',
+    ...{ state: 'crashLoopBackOff', failing: true },
     timers: [{ delay: 'crashBackoff', state: 'crashLoopBackOff' }],
   });
   const [timer] = container?.timers ?? [];
@@ -205,5 +205,6 @@ test('timers of the agent are counted in its own time', async () => {
   expect(live.actor(container?.sessionId ?? '')?.state).toBe('crashLoopBackOff');
   await world.clock.advance(4);
   expect(live.actor(container?.sessionId ?? '')?.state).not.toBe('crashLoopBackOff');
+  expect(live.actor(container?.sessionId ?? '')?.failing).toBe(true);
   world.kill();
 });
