@@ -5,9 +5,9 @@ import type { ObservedContainer } from '../../machines/runtime.types.ts';
 import { exitCause } from '../live/cause-exit.ts';
 import type { LiveActor } from '../live/live.types.ts';
 import { callsOf, callWords, meaningOf, timerSuffix } from './actor.ts';
-import { slowness, WEIGHTS, type Cause, type Scene } from './explain.types.ts';
+import { slowness, WEIGHTS, type Cause, type Scene, type Wait } from './explain.types.ts';
 import { childrenOf } from './scene.ts';
-import { clause, span } from './words.ts';
+import { clause, sentence, span } from './words.ts';
 
 /** What is read of a container's context. */
 export interface SeenContainer {
@@ -83,6 +83,16 @@ function waitingCause(scene: Scene, actor: LiveActor, seen: SeenContainer, who: 
   const end = !child && newest?.state === 'exited' ? `${exitWords(scene, newest)}; ` : '';
   const shown = `${who} waits with ${waiting.reason} (${waiting.message})`;
   return { weight: WEIGHTS.failed, text: `${end}${shown}${timerSuffix(scene, child ?? actor)}` };
+}
+
+/** Where to read what a container wrote that ended and waits to run again: why it ended only its program knows. */
+export function logOf(scene: Scene, actor: LiveActor): Wait[] {
+  const { waiting, instances, ...seen } = seenContainer(scene, actor);
+  const [newest] = instances;
+  if (!waiting || newest?.state !== 'exited' || newest.startedAt === undefined || !newest.logPath) return [];
+  const who = containerName(seen);
+  const text = sentence(`what ${who} wrote before it ended is in ${newest.logPath}`);
+  return [{ who, for: 'reason', what: 'log', text }];
 }
 
 /** `container app ended with code 1 3 s ago, as its 4th instance` */

@@ -1,6 +1,6 @@
 import type { LiveActor } from '../live/live.types.ts';
 import { allNext, meaningOf, placeOf, waitsOf } from './actor.ts';
-import { containerCause, containerName, isFine, seenContainer } from './container.ts';
+import { containerCause, containerName, isFine, logOf, seenContainer } from './container.ts';
 import { isTrouble, WEIGHTS, type Explanation, type Scene, type Target } from './explain.types.ts';
 import { containersOf, podCauses } from './pod-causes.ts';
 import { whoIs } from './pod.ts';
@@ -60,7 +60,7 @@ export function explainContainer(
     ...{ ...base, found: true, headline: sentence(`${namespace}/${name}: ${headline}`) },
     trouble: isTrouble(held ?? own),
     places: all.map((each) => placeOf(scene, each, whoIs(scene, each))),
-    waitsFor: all.flatMap((each) => waitsOf(scene, each, whoIs(scene, each))),
+    waitsFor: [...logOf(scene, actor), ...all.flatMap((each) => waitsOf(scene, each, whoIs(scene, each)))],
     next: allNext(scene, all, (each) => whoIs(scene, each)),
     whyNot: own ? [sentence(own.text)] : [],
   };

@@ -1,6 +1,6 @@
 import type { LiveActor } from '../live/live.types.ts';
 import { allNext, meaningOf, placeOf, timersOf, timerWords, waitsOf } from './actor.ts';
-import { containerName, exitWords, isFine, seenContainer } from './container.ts';
+import { containerName, exitWords, isFine, logOf, seenContainer } from './container.ts';
 import { isTrouble, WEIGHTS, type Cause, type Explanation, type Scene } from './explain.types.ts';
 import { containersOf, isRunning, podCauses, running } from './pod-causes.ts';
 import { about, below, seenPod } from './scene.ts';
@@ -27,6 +27,7 @@ export function explainPod(scene: Scene, actor: LiveActor): Explanation {
         what: '',
         text: sentence(text),
       })),
+      ...containersOf(scene, actor).flatMap((each) => logOf(scene, each)),
       ...all.flatMap((each) => waitsOf(scene, each, whoIs(scene, each))),
     ],
     next: allNext(scene, all, (each) => whoIs(scene, each)),

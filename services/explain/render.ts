@@ -13,9 +13,15 @@ export function renderExplanation(explained: Explanation, now: number): string {
       'Where it is',
       places.map(({ who, state, meaning, since }) => `${who}: ${meaning} (${state}, for ${span(now - since)})`),
     ),
-    ...section('What it waits for', [...new Set(waitsFor.map(({ text }) => text))]),
+    ...section(
+      'What it waits for',
+      unsaid(
+        headline,
+        waitsFor.map(({ text }) => text),
+      ),
+    ),
     ...section('What happens next', [...new Set(next.map(nextLine))]),
-    ...section('Why it is not elsewhere', whyNot),
+    ...section('Why it is not elsewhere', unsaid(headline, whyNot)),
     ...section(
       'How it got here',
       steps.map(
@@ -24,6 +30,12 @@ export function renderExplanation(explained: Explanation, now: number): string {
     ),
     '',
   ].join('\n');
+}
+
+/** Each line once, without those that the headline has said already. */
+export function unsaid(headline: string, lines: readonly string[]): string[] {
+  const said = headline.toLowerCase();
+  return [...new Set(lines)].filter((line) => !said.includes(line.replace(/\.$/, '').toLowerCase()));
 }
 
 const nextLine = ({ who, when, then }: Next) => `${who}: when ${when}: ${then}`;

@@ -1,11 +1,17 @@
 import type { Explanation } from '../../explain/explain.types.ts';
+import { unsaid } from '../../explain/render.ts';
 
 /** Lines of one kind that are shown. */
 const MOST = 6;
 
 /** In plain words, as `statelet explain` says it: the cause, what is waited for, what comes next, why it is not elsewhere. */
 export function Why({ explanation }: { explanation: Explanation | undefined }) {
-  if (!explanation) return null;
+  if (!explanation)
+    return (
+      <section class="explained" aria-label="Why">
+        <p class="headline">Asking the agent why…</p>
+      </section>
+    );
   const { headline, trouble, waitsFor, next, whyNot } = explanation;
   return (
     <section class="explained" aria-label="Why">
@@ -19,8 +25,7 @@ export function Why({ explanation }: { explanation: Explanation | undefined }) {
 
 /** Without those that were said already. */
 function Lines({ title, lines, but = '' }: { title: string; lines: readonly string[]; but?: string }) {
-  const said = but.toLowerCase();
-  const shown = [...new Set(lines)].filter((line) => !said.includes(line.replace(/\.$/, '').toLowerCase()));
+  const shown = unsaid(but, lines);
   if (shown.length === 0) return null;
   return (
     <>

@@ -140,7 +140,7 @@ export const SITUATIONS: readonly Situation[] = [
       'CrashLoopBackOff',
       'the crash back-off is over in 11 s',
     ],
-    waitsFor: ['Container app: the crash back-off is over in 11 s.'],
+    waitsFor: ['What container app wrote before it ended is in ', 'Container app: the crash back-off is over in 11 s.'],
   },
   {
     what: 'a container that was killed for want of memory, twice',
