@@ -2,11 +2,12 @@ import { describe, expect, test } from '@jest/globals';
 import { machines } from '../../bin/charts.ts';
 import { chartsOf } from '../../services/charts/chart-of.ts';
 import type { Chart } from '../../services/charts/chart.types.ts';
+import type { LiveActor } from '../../services/live/live.types.ts';
 import { emptyModel, take } from '../../services/inspect/page/model.ts';
 import { problemsOf } from '../../services/inspect/page/problems.ts';
 import { actorAt, routeOf } from '../../services/inspect/page/route.ts';
 import { shortSpan, span } from '../../services/inspect/page/time.ts';
-import { NO_FILTER, treeOf } from '../../services/inspect/page/tree.ts';
+import { NO_FILTER, shownIn, treeOf } from '../../services/inspect/page/tree.ts';
 import { moodOf } from '../../services/inspect/page/verdict.ts';
 import { walked } from '../../services/inspect/page/walked.ts';
 import { liveActor, manyPods } from './many-pods.ts';
@@ -107,6 +108,9 @@ describe('the tree', () => {
     );
     const { rows } = treeOf(model, NO_FILTER, new Set(['x:1']));
     expect(rows[1]).toMatchObject({ key: 'x:1', mood: 'good', below: 'failing', opens: false });
+    // Wherever the pod is shown, in the tree or in a list, it has the colour of the worst that is in it.
+    expect(shownIn(model, model.actors.get('x:1') as LiveActor, T0)).toBe('failing');
+    expect(shownIn(model, model.actors.get('x:2') as LiveActor, T0)).toBe('good');
   });
 });
 

@@ -11,7 +11,7 @@ import { routeOf } from './route.ts';
 import { useTick } from './store.ts';
 import { span } from './time.ts';
 import { problemsOf } from './problems.ts';
-import { moodIn, titleOf } from './tree.ts';
+import { shownIn, titleOf } from './tree.ts';
 import { callsOf, isNear, pathsOf } from './verdict.ts';
 
 interface ActorViewProps {
@@ -73,7 +73,7 @@ function Title({ actor, model }: ActorViewProps) {
           ? titleOf(actor)
           : (actor.about?.name ?? actor.id)}
       </h1>
-      <span class={`pill ${moodIn(model, actor, agentNow(model))}`}>{actor.state || actor.status}</span>
+      <span class={`pill ${shownIn(model, actor, agentNow(model))}`}>{actor.state || actor.status}</span>
     </div>
   );
 }
@@ -153,7 +153,7 @@ function Family({ actor, model }: ActorViewProps) {
   const link = (other: LiveActor) => (
     <li>
       <a href={routeOf(other, model)}>
-        <i class={`dot ${moodIn(model, other, now)}`} />
+        <i class={`dot ${shownIn(model, other, now)}`} />
         <span class="label">{titleOf(other)}</span>
         <span class="state-name">{other.state}</span>
       </a>

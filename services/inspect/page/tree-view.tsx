@@ -2,7 +2,7 @@ import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { agentNow, type Model } from './model.ts';
 import { shortSpan } from './time.ts';
-import type { Filter, Row, Tree } from './tree.ts';
+import { shownOf, type Filter, type Row, type Tree } from './tree.ts';
 
 const ROW = 26;
 /** Rows drawn above and below what is seen. */
@@ -95,7 +95,7 @@ interface ActorRowProps {
 function ActorRow({ row, isChosen, age, onChoose, onFold }: ActorRowProps) {
   const { actor, depth, label, mood, below, opens, isMatch } = row;
   // Folded or not it says that something in it wants a look.
-  const shown = below && mood !== 'failing' ? below : mood;
+  const shown = shownOf(mood, below);
   return (
     <div
       class={`row actor${isChosen ? ' chosen' : ''}${isMatch ? '' : ' way'}`}

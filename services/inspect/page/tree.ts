@@ -46,6 +46,18 @@ export function moodIn(model: Model, actor: LiveActor, now: number): Mood {
   return moodOf(actor, model.charts.get(actor.machine), now);
 }
 
+/** The colour that an actor is shown with: its own, or that of the worst that is in it. */
+export function shownIn(model: Model, actor: LiveActor, now: number): Mood {
+  const inside = ({ sessionId }: LiveActor): Mood[] =>
+    (model.children.get(sessionId) ?? [])
+      .flatMap((id) => model.actors.get(id) ?? [])
+      .filter(({ machine }) => machine !== 'pod')
+      .flatMap((child) => [moodIn(model, child, now), ...inside(child)]);
+  return shownOf(moodIn(model, actor, now), worst(inside(actor)));
+}
+
+export const shownOf = (own: Mood, below: Mood | undefined): Mood => (below && own !== 'failing' ? below : own);
+
 /**
  * The actors as the page lists them: pods by name with what belongs to each, then the agent's own machines. With a filter,
  * what matches and the way to it. `closed` holds the keys of rows that are folded; a folded pod is opened by a match in it.
