@@ -15,6 +15,7 @@ const TERMINATED_MESSAGE = 'The container could not be located when the pod was 
  */
 export function podStatus(input: PodStatusInput): PodStatus {
   const { pod, previous, released, failed } = input;
+  if (previous && wasRefused(input)) return previous;
   const refused = failed && input.observed.containers.length === 0 && !previous?.containerStatuses;
   const initialized = hasInitialized(input);
   const ended = input.terminating && released;
@@ -45,6 +46,11 @@ export function podStatus(input: PodStatusInput): PodStatus {
     ...(statuses.regular.length > 0 && { containerStatuses: statuses.regular }),
     qosClass: previous?.qosClass ?? qosClass(pod.spec),
   };
+}
+
+/** Over, and nothing of it ever began: it was not taken in, and what was said then stands for any later agent. */
+function wasRefused({ previous, observed }: PodStatusInput): boolean {
+  return isTerminal(previous?.phase) && !previous?.containerStatuses && observed.containers.length === 0;
 }
 
 interface Statuses {

@@ -105,7 +105,7 @@ function entryOf(before: ApiEntry | undefined, pod: Pod, seen: string): ApiEntry
     const { refused } = before.api;
     return { ...known, api: refused ? { ...api, refused } : api };
   }
-  const problem = [...fieldProblems(asked as unknown as Plain, POD), ...podProblems(asked)].join('; ');
+  const problem = problemsOf(asked).join('; ');
   if (!problem) return { api, asked, desired: asked };
   // A change that cannot be obeyed touches nothing that runs; the pod's end is obeyed in any case.
   if (before?.desired)
@@ -113,6 +113,12 @@ function entryOf(before: ApiEntry | undefined, pod: Pod, seen: string): ApiEntry
   // Another agent has run it: to end it would be worse than to go on with it.
   if (hasRun(pod.status)) return { api, asked, desired: asked, problem: problem + GOES_ON };
   return { api: { ...api, refused: { pod: asked, message: problem } }, asked, problem };
+}
+
+/** What of the pod as a whole can be judged only where each of its fields is what it has to be. */
+function problemsOf(pod: DesiredPod): readonly string[] {
+  const wrong = fieldProblems(pod as unknown as Plain, POD);
+  return wrong.length > 0 ? wrong : podProblems(pod);
 }
 
 /**

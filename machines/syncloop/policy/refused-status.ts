@@ -1,6 +1,7 @@
 import type { Container, ContainerStatus, DesiredPod, PodCondition, PodStatus } from '../../kubernetes.types.ts';
 import { rfc3339 } from '../../pod/policy/conditions.ts';
 import { qosClass } from '../../pod/policy/qos.ts';
+import { QuantityError } from '../../pod/policy/quantity.ts';
 
 /** The containers' reason, as where a container's configuration cannot be used (facts/pod-conditions.tsv). */
 const REASON = 'CreateContainerConfigError';
@@ -53,6 +54,17 @@ export function refusedStatus({ pod, message }: { pod: DesiredPod; message: stri
     startTime: pod.status?.startTime ?? at,
     ...(spec.initContainers?.length && { initContainerStatuses: waiting(spec.initContainers) }),
     containerStatuses: waiting(spec.containers),
-    qosClass: qosClass(spec),
+    ...qosOf(pod),
   };
+}
+
+/** As the API has it; else none where quantities cannot be read, for which the pod may well be refused. */
+function qosOf({ spec, status }: DesiredPod): Pick<PodStatus, 'qosClass'> {
+  if (status?.qosClass) return { qosClass: status.qosClass };
+  try {
+    return { qosClass: qosClass(spec) };
+  } catch (error) {
+    if (!(error instanceof QuantityError)) throw error;
+    return {};
+  }
 }

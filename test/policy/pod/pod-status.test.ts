@@ -55,6 +55,17 @@ describe('phase', () => {
     );
   });
 
+  test('of a pod that was not taken in stays as it was said, for a later agent too', () => {
+    const previous = {
+      phase: 'Failed',
+      reason: 'NodeAffinity',
+      message: 'Pod was rejected',
+      startTime: '2026-01-01T00:00:00Z',
+    };
+    for (const facts of [{}, { terminating: true }, done])
+      expect(podStatus(statusInput({ observed: observed([]), previous, ...facts }))).toEqual(previous);
+  });
+
   test('what the API had counts, though it is heard after a status was made without it', () => {
     const previous = podStatus(statusInput({ observed: observed([]) }));
     expect(previous.phase).toBe('Pending');

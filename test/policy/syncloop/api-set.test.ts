@@ -1,7 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Pod } from '../../../machines/kubernetes.types.ts';
 import { afterList, afterRecall, afterWatch, keepingOf, outcomeOf } from '../../../machines/syncloop/policy/api-set.ts';
-import { pod } from '../../support/fixtures.ts';
+import { refusedStatus } from '../../../machines/syncloop/policy/refused-status.ts';
+import { container, pod } from '../../support/fixtures.ts';
 
 const SEEN = '2026-01-01T00:00:00Z';
 const LATER = '2026-01-01T01:00:00Z';
@@ -77,6 +78,21 @@ describe('a pod that asks for what the agent cannot do', () => {
     });
     expect(apiPods[0]?.refused?.pod.metadata.uid).toBe('uid-1');
   });
+
+  test.each([{ limits: { cpu: 'banana' } }, { requests: { memory: '12x' } }, { limits: { cpu: '1e50' } }])(
+    'harms no other where its quantities cannot be read: %j',
+    (resources) => {
+      const bad = object('5', { spec: { containers: [container({ resources: resources as object })] } });
+      const good = object('6', { metadata: { uid: 'uid-2', name: 'other' } });
+      const { pods, problems, apiPods } = outcomeOf(afterList(new Map(), [bad, good], SEEN));
+      expect(pods.map(({ metadata }) => metadata.name)).toEqual(['other']);
+      expect(problems[0]?.message).toMatch(/^default\/web: spec\.containers\[0\]\.resources\..* is not a quantity/);
+      const refused = apiPods[0]?.refused as Parameters<typeof refusedStatus>[0];
+      expect(refusedStatus(refused, 0)).toMatchObject({ phase: 'Pending' });
+      const burstable = { ...refused.pod, status: { qosClass: 'Burstable' } };
+      expect(refusedStatus({ ...refused, pod: burstable }, 0).qosClass).toBe('Burstable');
+    },
+  );
 
   test('goes on with its last good version where it ran before, and its end is obeyed', () => {
     const good = afterList(new Map(), [object('5')], SEEN);
