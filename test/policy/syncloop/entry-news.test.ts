@@ -36,6 +36,16 @@ test('the API server side hears of entries that changed or are gone, and not of 
   ]);
 });
 
+test('a pod that is wanted again while it ends is over for nobody', () => {
+  const [ended, running] = [{ phase: 'Succeeded' }, { phase: 'Running' }];
+  const again = { pod: pod({ uid: 'a' }), source: 'api' as const };
+  const statusOf = (more: Partial<PodEntry>) =>
+    (entryNews({}, { a: entry('a', more) })[0] as { status?: object }).status;
+  expect(statusOf({ status: ended, ending: true, again })).toBeUndefined();
+  expect(statusOf({ status: running, ending: true, again })).toBe(running);
+  expect(statusOf({ status: ended, ending: true })).toBe(ended);
+});
+
 test('the node that pods are judged against follows its object; what only the agent knows stays', () => {
   const node = {
     metadata: { name: 'n1', labels: { zone: 'a' } },
