@@ -3,7 +3,7 @@ import { allNext, callsOf, callWords, placeOf, statesOf, timerSuffix, waitsOf } 
 import { agentCauses, heldBy } from './agent-causes.ts';
 import { isTrouble, slowness, WEIGHTS, type Cause, type Explanation, type Scene } from './explain.types.ts';
 import { isRunning } from './pod-causes.ts';
-import { agentOf } from './scene.ts';
+import { agentOf, childrenOf } from './scene.ts';
 import { stepsOf } from './steps.ts';
 import { listed, sentence } from './words.ts';
 
@@ -18,6 +18,19 @@ const NODE: Readonly<Record<string, string>> = {
   nodeStatus: "the Node's status",
   lease: 'the lease',
 };
+
+/** Those that are not shown at the node, in words, where one fails. */
+const OTHERS: Readonly<Record<string, string>> = {
+  housekeeping: 'the housekeeping',
+  logRotation: 'the rotation of logs',
+  cluster: "the API server's side of the agent",
+  statusWriter: 'the writer of statuses',
+  eventRecorder: 'the recorder of events',
+};
+
+/** Children of the agent that begin when the runtime has answered, and of the cluster; all last until the agent drains. */
+const WATCHERS = ['pleg', 'runtimeHealth', 'housekeeping'];
+const OF_CLUSTER = ['apiSource', 'statusWriter', 'node', 'eventRecorder'];
 
 /** Pods that are named. */
 const MOST = 3;
@@ -36,6 +49,7 @@ export function explainNode(scene: Scene): Explanation {
     actor.machine === 'podSource' ? `the ${actor.id}` : (NODE[actor.machine] ?? actor.machine);
   const causes = [
     ...agentCauses(scene, true),
+    ...missingCauses(scene),
     ...sourceCauses(scene),
     ...own.flatMap((actor) => ownCause(scene, actor, who(actor))),
   ];
@@ -71,6 +85,31 @@ function askOf(pods: readonly LiveActor[]): string {
   const more = names.length > MOST ? ` and ${names.length - MOST} more` : '';
   const verb = names.length === 1 ? 'does' : 'do';
   return `; ${names.slice(0, MOST).join(', ')}${more} ${verb} not: statelet explain pod ${names[0]} says why`;
+}
+
+/** Children that are to be there and are not: each has thrown, and is made again after a pause. */
+function missingCauses(scene: Scene): Cause[] {
+  const agent = agentOf(scene);
+  if (!agent) return [];
+  const { actor, seen } = agent;
+  const isListening = ['recovering', 'running', 'paused'].includes(actor.state);
+  if (!isListening && !['opening', 'waitingForRuntime'].includes(actor.state)) return [];
+  const { cluster, logRotation } = seen.settings;
+  const lacks = (parent: LiveActor, ids: readonly string[]) => {
+    const there = childrenOf(scene, parent).filter(({ status }) => status === 'active');
+    return ids.filter((id) => !there.some((child) => child.id === id));
+  };
+  const ofCluster = childrenOf(scene, actor).find(({ machine }) => machine === 'cluster');
+  const sources = seen.sources.flatMap(({ source }) => (source === 'api' ? [] : [`${source}Source`]));
+  const watchers = isListening ? [...WATCHERS, ...(logRotation ? ['logRotation'] : [])] : [];
+  const missing = [
+    ...lacks(actor, [...sources, ...(cluster ? ['cluster'] : []), ...watchers]),
+    ...(ofCluster?.state === 'connected' ? lacks(ofCluster, OF_CLUSTER) : []),
+  ];
+  return missing.map((id) => ({
+    weight: WEIGHTS.failed,
+    text: `${NODE[id] ?? OTHERS[id] ?? `the ${id}`}: has failed and is about to be started again`,
+  }));
 }
 
 /** Sources that have not delivered, and what is wrong with what others delivered. */

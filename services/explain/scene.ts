@@ -17,6 +17,7 @@ export interface SeenAgent {
   looks: Readonly<Record<string, 'asked' | 'answered'>>;
   healthMessage: string;
   listedAt?: number;
+  settings: { cluster?: unknown; logRotation?: unknown };
 }
 
 /** What is read of a pod's context. */

@@ -66,6 +66,15 @@ export class ExplainWorld {
     return server.attempt((api) => api.get(server.target('pods', 'default', name))) as unknown as Pod | undefined;
   }
 
+  /** A child of the agent or of its cluster throws. */
+  fails(actorId: string): void {
+    type Parent = { getSnapshot(): { children: Record<string, Parent> }; send(event: object): void };
+    const agent = this.world.agent as unknown as Parent;
+    const { cluster } = agent.getSnapshot().children;
+    const parent = cluster?.getSnapshot().children[actorId] ? cluster : agent;
+    parent.send({ type: `xstate.error.actor.${actorId}`, actorId, error: new Error('a bug') });
+  }
+
   /** Every call of that kind goes so from now on. */
   calls(op: string, fate: 'hangs' | 'fails'): void {
     this.world.runtime.script = (own) => (own === op ? fate : undefined);

@@ -113,6 +113,36 @@ describe('an explanation', () => {
     expect(next.filter(({ who }) => who === "the API server's pods")).toEqual([]);
   });
 
+  test.each([
+    ['apiSource', "the API server's pods"],
+    ['eventRecorder', 'the recorder of events'],
+    ['pleg', 'the view of the runtime'],
+    ['fileSource', 'the fileSource'],
+  ])('of a node says that its %s has failed, until it is there again', async (actorId, who) => {
+    const it = new ExplainWorld({ cluster: true });
+    it.start();
+    await it.wait(20_000);
+    it.fails(actorId);
+    await it.wait(500);
+    const { headline, trouble } = it.explain({ kind: 'node' });
+    expect([headline, trouble]).toEqual([`Node node-1: ${who}: has failed and is about to be started again.`, true]);
+    await it.wait(20_000);
+    expect(it.explain({ kind: 'node' }).headline).toBe('Node node-1 is well: it has no pods.');
+  });
+
+  test('of a node takes nothing for failed that has not begun yet or was ended', async () => {
+    const it = new ExplainWorld({ cluster: true });
+    it.world.runtime.up = false;
+    it.start();
+    await it.wait(3_000);
+    const texts = () => it.explain({ kind: 'node' }).waitsFor.map(({ text }) => text);
+    expect(texts().join()).not.toContain('has failed');
+    it.world.runtime.up = true;
+    await it.wait(20_000);
+    it.world.agent?.send({ type: 'agent.drain' });
+    expect(texts().join()).not.toContain('has failed');
+  });
+
   test('of a container that the pod has not names those it has', async () => {
     const it = await crashing();
     const explained = it.explain({ kind: 'container', namespace: 'default', name: 'web', container: 'ap' });
