@@ -53,7 +53,7 @@ export function manifestCauses(scene: Scene, { namespace, name, uid }: DesiredPo
 /** What keeps the API server from knowing of the pod. */
 export function writerCause(scene: Scene, { namespace, name }: { namespace: string; name: string }): Cause[] {
   return about(scene, 'podWriter', namespace, name).flatMap((writer): Cause[] => {
-    const { failure } = scene.live.peek(writer.sessionId) as { failure?: string };
+    const { failure, heard } = scene.live.peek(writer.sessionId) as { failure?: string; heard?: string };
     const [call] = callsOf(scene, writer);
     const suffix = timerSuffix(scene, writer);
     const weight = WEIGHTS.remark;
@@ -62,6 +62,12 @@ export function writerCause(scene: Scene, { namespace, name }: { namespace: stri
       const means = clause(meaningOf(scene, writer));
       return [{ weight, text: `the API server has not answered for ${span(scene.now - call.began)}: ${means}` }];
     }
+    if (heard === undefined)
+      return [{ weight, text: 'the API server could not be told of it, because its pods were not read yet' }];
     return [];
   });
 }
+
+/** Something of the pod is being written to the API, or waits to be. */
+export const isBeingWritten = (scene: Scene, { namespace, name }: { namespace: string; name: string }): boolean =>
+  about(scene, 'podWriter', namespace, name).some(({ state }) => state !== 'waiting' && state !== 'over');

@@ -1,6 +1,6 @@
 import { explainPod } from './pod.ts';
 import { explainMissing } from './missing.ts';
-import { explainContainer } from './of-container.ts';
+import { explainContainer, explainShort } from './of-container.ts';
 import { explainNode } from './node.ts';
 import type { Explanation, ExplainView, Scene, Target } from './explain.types.ts';
 import { about, agentOf, sceneOf, seenPod } from './scene.ts';
@@ -17,8 +17,16 @@ function explanationOf(scene: Scene, target: Target): Explanation {
   const pods = about(scene, 'pod', named.namespace, named.name);
   // Of two of one name, the one that is to stay.
   const pod = pods.findLast((each) => seenPod(scene, each).termination === undefined) ?? pods.at(-1);
-  if (!pod) return explainMissing(scene, named);
+  if (!pod) return shortOf(scene, target) ?? explainMissing(scene, named);
   return named.kind === 'pod' ? explainPod(scene, pod) : explainContainer(scene, pod, named);
+}
+
+/** `explain container default/web`: without the container's name, the pod's words are taken for a pod and a container. */
+function shortOf(scene: Scene, target: Exclude<Target, { kind: 'node' }>): Explanation | undefined {
+  if (target.kind !== 'container' || target.namespace !== 'default') return undefined;
+  const meant = { kind: 'pod', namespace: target.name, name: target.container } as const;
+  const pod = about(scene, 'pod', meant.namespace, nameOf(scene, meant)).at(-1);
+  return pod && explainShort(scene, pod, `${target.namespace}/${target.name}/${target.container}`);
 }
 
 /** A static pod may be called as its manifest has it, without the node's name. */

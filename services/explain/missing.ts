@@ -1,3 +1,4 @@
+import { parse } from 'node:path';
 import type { PodEntry } from '../../machines/syncloop/syncloop.types.ts';
 import { judgedAgainAfter } from '../../machines/pod/policy/admit/refusal.ts';
 import { allNext, placeOf, waitsOf } from './actor.ts';
@@ -68,13 +69,14 @@ function reasonOf(scene: Scene, seen: SeenAgent, namespace: string, name: string
         : `${is} about to be judged: the agent has to know the node and what holds its name first`;
     return { found: true, what: 'held', text };
   }
-  const problem = problemsOf(seen).find((each) => names(each, name));
-  if (problem)
-    return {
-      found: true,
-      what: 'FailedValidation',
-      text: `${full} is not taken from its manifest: ${problem.message}`,
-    };
+  const problem = problemsOf(seen).find((each) => names(seen, each, { namespace, name }));
+  if (problem) {
+    const text =
+      problem.source === 'api'
+        ? `${full} is not taken in as the API has it: ${problem.message.replace(`${full}: `, '')}`
+        : `${full} is not taken from its manifest: ${problem.message}`;
+    return { found: true, what: 'FailedValidation', text };
+  }
   const left = Object.values(seen.observed).find(isIt);
   if (!left) return undefined;
   const missing = seen.sources.map(({ source }) => source).filter((source) => !seen.delivered.includes(source));
@@ -95,21 +97,38 @@ function refusedWords({ refusals }: SeenAgent, { uid, namespace, name, pod, stat
     : `${what}; it is judged again ${span(again)} after that, and ever later, up to 5 min`;
 }
 
-type Problem = { origin: string; message: string };
-const problemsOf = ({ problems }: SeenAgent): Problem[] => Object.values(problems).flatMap((all) => [...(all ?? [])]);
-const brokenOf = (seen: SeenAgent) => problemsOf(seen).map(({ message }) => message);
+type Problem = { source: string; origin: string; message: string };
+const problemsOf = ({ problems }: SeenAgent): Problem[] =>
+  Object.entries(problems).flatMap(([source, all]) => (all ?? []).map((problem) => ({ source, ...problem })));
+/** The manifests of which nobody knows what pods they are of; those of the API are known by their names. */
+const brokenOf = (seen: SeenAgent) =>
+  problemsOf(seen).flatMap(({ source, message }) => (source === 'api' ? [] : [message]));
 
-/** Whether a problem is about a pod of this name: its manifest is called so, or it says so. */
-function names({ origin, message }: Problem, name: string): boolean {
-  const word = new RegExp(`(^|[^a-z0-9-])${name.replace(/[.]/g, '\\.')}([^a-z0-9-]|$)`);
-  return word.test(origin) || word.test(message);
+/** How the origin of what the API has wrong begins, before the pod's namespace and name (policy/api-set.ts). */
+const OF_API = 'api ';
+
+/** Whether a problem is about this pod: the API has it so, its manifest is called so, or another pod has its name or UID. */
+function names(seen: SeenAgent, problem: Problem, { namespace, name }: { namespace: string; name: string }): boolean {
+  const { source, origin, message } = problem;
+  if (source === 'api') return origin === `${OF_API}${namespace}/${name}`;
+  const short = shortName(seen, name);
+  // What is wrong with a source as a whole has the source's name for its origin.
+  if (origin !== source && [name, short].includes(parse(origin).name)) return true;
+  return message.startsWith(`Error validating pod ${short}-${seen.nodeName}_${namespace}(`);
 }
+
+/** Static pods are asked for by the names in their manifests too. */
+const shortName = ({ nodeName }: SeenAgent, name: string) =>
+  name.endsWith(`-${nodeName}`) ? name.slice(0, -nodeName.length - 1) : name;
 
 function namesOf(seen: SeenAgent | undefined): string[] {
   if (!seen) return [];
   const wanted = Object.values(seen.desired).flatMap((pods) => (pods ?? []).map(({ metadata }) => metadata));
-  // Static pods are asked for by the names in their manifests too.
-  const short = (name: string) =>
-    name.endsWith(`-${seen.nodeName}`) ? name.slice(0, -seen.nodeName.length - 1) : name;
-  return [...Object.values(seen.entries), ...wanted].map(({ namespace, name }) => `${namespace}/${short(name)}`);
+  const refused = problemsOf(seen).filter(({ source }) => source === 'api');
+  return [
+    ...[...Object.values(seen.entries), ...wanted].map(
+      ({ namespace, name }) => `${namespace}/${shortName(seen, name)}`,
+    ),
+    ...refused.map(({ origin }) => origin.slice(OF_API.length)),
+  ];
 }

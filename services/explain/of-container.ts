@@ -14,8 +14,7 @@ export function explainContainer(
   pod: LiveActor,
   { namespace, name, container }: Extract<Target, { kind: 'container' }>,
 ): Explanation {
-  const { spec } = seenPod(scene, pod).pod;
-  const names = [...(spec.initContainers ?? []), ...spec.containers].map((each) => each.name);
+  const names = namesIn(scene, pod);
   const full = `${namespace}/${name}/${container}`;
   const base = { kind: 'container' as const, name: full, steps: stepsOf(scene, `container ${full}`), similar: [] };
   const actor = containersOf(scene, pod).find(({ about }) => about?.container === container);
@@ -64,4 +63,25 @@ export function explainContainer(
     next: allNext(scene, all, (each) => whoIs(scene, each)),
     whyNot: own ? [sentence(own.text)] : [],
   };
+}
+
+/** A container of no pod, where what was asked for names a pod and leaves the container out. @param asked as it was understood */
+export function explainShort(scene: Scene, pod: LiveActor, asked: string): Explanation {
+  const { namespace, name } = seenPod(scene, pod).pod.metadata;
+  const names = namesIn(scene, pod);
+  const similar = names.map((each) => `${namespace}/${name}/${each}`);
+  return {
+    ...{ kind: 'container', name: asked, found: false, trouble: true, similar, steps: [] },
+    ...{ places: [], waitsFor: [], next: [], whyNot: [] },
+    headline: sentence(
+      `a container is asked for as NAMESPACE/POD/CONTAINER; there is a pod ${namespace}/${name} with ` +
+        `container${names.length > 1 ? 's' : ''} ${listed(names)}: statelet explain container ${similar[0]}`,
+    ),
+  };
+}
+
+/** The containers that a pod is made of, in their order. */
+function namesIn(scene: Scene, pod: LiveActor): string[] {
+  const { spec } = seenPod(scene, pod).pod;
+  return [...(spec.initContainers ?? []), ...spec.containers].map((each) => each.name);
 }

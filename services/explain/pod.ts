@@ -1,5 +1,6 @@
 import type { LiveActor } from '../live/live.types.ts';
 import { allNext, meaningOf, placeOf, timersOf, timerWords, waitsOf } from './actor.ts';
+import { isBeingWritten } from './agent-causes.ts';
 import { containerName, exitWords, isFine, logOf, seenContainer } from './container.ts';
 import { isTrouble, WEIGHTS, type Cause, type Explanation, type Scene } from './explain.types.ts';
 import { containersOf, isRunning, podCauses, running } from './pod-causes.ts';
@@ -89,7 +90,9 @@ function endWords(scene: Scene, actor: LiveActor, root: string | undefined, rema
     .slice(-1);
   const why = failed ? `${failed.reason}: ${clause(failed.message)}` : asked?.cause.detail;
   const because = why === undefined ? '' : ` (${why})`;
-  const left = root ?? remarks[0] ?? clause(meaningOf(scene, actor));
+  const isTold = actor.tags.includes('released') && isBeingWritten(scene, pod.metadata);
+  const means = isTold ? 'the API server is being told of that' : clause(meaningOf(scene, actor));
+  const left = root ?? remarks[0] ?? means;
   if (!actor.tags.includes('containersStopped')) return `${name} is to end${because}: ${left}`;
   if (root !== undefined || !actor.tags.includes('released'))
     return `nothing of ${name} runs any more${because}, and not all that it held is given back: ${left}`;

@@ -87,6 +87,63 @@ export const SITUATIONS: readonly Situation[] = [
     headline: ['default/web is not taken from its manifest: /manifests/web.yaml: line 1: Flow map must end'],
   },
   {
+    what: 'a name that is no name',
+    make: web(5_000),
+    about: 'a(',
+    headline: ['The agent has no pod default/a('],
+  },
+  {
+    what: 'a name that only stands in what is wrong with a manifest',
+    make: async (it) => {
+      it.world.manifests.set('/manifests/shop.yaml', '{"apiVersion":"v1","kind":"Pod","spec":{"x":1}}');
+      it.start();
+      await it.wait(3_000);
+    },
+    about: 'spec',
+    headline: [
+      'The agent has no pod default/spec',
+      'a manifest that cannot be read may be the one: /manifests/shop.yaml: ',
+    ],
+  },
+  {
+    what: 'a manifest with the UID of another',
+    make: async (it) => {
+      it.put('web', {}, {}, { uid: 'same' });
+      it.start();
+      await it.wait(5_000);
+      it.world.put('/manifests/zz.yaml', {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'twin', uid: 'same' },
+        spec: { containers: [{ name: 'app', image: 'present:1' }] },
+      });
+      await it.wait(5_000);
+    },
+    about: 'twin',
+    headline: ['default/twin is not taken from its manifest: Error validating pod twin-node-1_default(same)'],
+  },
+  {
+    what: 'a pod of the API with a field that is wrong',
+    cluster: true,
+    make: ofApi(3_000, () => undefined, 0, { volumes: [{ name: 'data', rbd: {} }] }),
+    headline: ['default/web is not taken in as the API has it: spec.volumes[0].rbd: '],
+  },
+  {
+    what: 'a name close to that of a pod of the API with a field that is wrong',
+    cluster: true,
+    make: ofApi(3_000, () => undefined, 0, { volumes: [{ name: 'data', rbd: {} }] }),
+    about: 'wbe',
+    headline: ['The agent has no pod default/wbe; there is default/web.'],
+  },
+  {
+    what: 'a container whose own name is left out',
+    make: web(5_000),
+    about: { kind: 'container', namespace: 'default', name: 'default', container: 'web' },
+    headline: [
+      'there is a pod default/web-node-1 with container app: statelet explain container default/web-node-1/app.',
+    ],
+  },
+  {
     what: 'a manifest with a field that is wrong',
     make: async (it) => {
       it.world.manifests.set(
@@ -420,6 +477,28 @@ export const SITUATIONS: readonly Situation[] = [
     },
     headline: ['the API server could not be told of it: ', 'is not available'],
     waitsFor: ['The writer of its status'],
+  },
+  {
+    what: 'a pod that has ended while the API server is away',
+    cluster: true,
+    make: async (it) => {
+      await ofApi(5_000, () => undefined, 0, { restartPolicy: 'Never' }, { command: ['exit', '0', '9000'] })(it);
+      it.cluster.server.away = 'silent';
+      await it.wait(6_000);
+    },
+    headline: ['default/web has ended as Succeeded (container app ended with code 0): the API server is being told'],
+  },
+  {
+    what: 'a pod that goes on while the API server has been away since the agent began',
+    cluster: true,
+    make: async (it) => {
+      await ofApi(5_000, () => undefined, 0)(it);
+      it.world.kill();
+      it.cluster.server.away = 'refuses';
+      it.start();
+      await it.wait(5_000);
+    },
+    headline: ['default/web runs; the API server could not be told of it, because its pods were not read yet'],
   },
   {
     what: 'a cgroup that cannot be removed',
