@@ -12,6 +12,8 @@ import { keepUrl, keptToken, removeUrl } from './token.ts';
 
 /** Longest message of a client, bytes. */
 const MAX_MESSAGE = 64 * 1024;
+/** How long clients have to take their leave when the agent stops, ms. */
+const LEAVE_MS = 100;
 const PLAIN = 'text/plain; charset=utf-8';
 
 const LIMITS: InspectorLimits = {
@@ -26,7 +28,7 @@ const LIMITS: InspectorLimits = {
 
 /**
  * Serves the page and its socket on a loopback address. Whatever clients do or leave undone, the agent goes on.
- * @throws errors of the file system where the token cannot be kept
+ * @throws an error that names the file, where the token cannot be kept
  */
 export async function startInspector(options: InspectorOptions): Promise<ListeningServer> {
   const { host, port, folder, live, charts, explain, node, version, startedAt, write, log } = options;
@@ -42,6 +44,8 @@ export async function startInspector(options: InspectorOptions): Promise<Listeni
     clientTracking: false,
   });
 
+  /** Let in or refused: the HTTP server no longer knows them, and does not end while one is open. */
+  const upgraded = new Set<Duplex>();
   let seen = 0;
 
   const judged = (request: IncomingMessage, needsToken: boolean) =>
@@ -58,7 +62,8 @@ export async function startInspector(options: InspectorOptions): Promise<Listeni
   };
 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    socket.on('error', () => socket.destroy());
+    upgraded.add(socket);
+    socket.on('error', () => socket.destroy()).on('close', () => upgraded.delete(socket));
     const refused = judged(request, true);
     const url = requestUrl(request);
     if (refused) return refuse(socket, refused.status, refused.text);
@@ -137,17 +142,23 @@ export async function startInspector(options: InspectorOptions): Promise<Listeni
     listening: server.listening,
     async close() {
       hub.close();
+      const cut = () => upgraded.forEach((socket) => socket.destroy());
+      const timer = setTimeout(cut, LEAVE_MS);
       await server.close();
+      clearTimeout(timer);
+      cut();
       await url;
       await removeUrl(folder);
     },
   };
 }
 
+/** The socket is ended on both sides: one that its client keeps half open would stay. */
 function refuse(socket: Duplex, status: number, text: string): void {
   const body = `${text}\n`;
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\nConnection: close\r\nContent-Type: ${PLAIN}\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nX-Content-Type-Options: nosniff\r\n\r\n${body}`,
+    () => socket.destroy(),
   );
 }

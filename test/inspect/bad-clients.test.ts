@@ -1,5 +1,5 @@
-import { connect } from 'node:net';
-import { afterEach, describe, expect, test } from '@jest/globals';
+import { connect, Server } from 'node:net';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { until } from '../support/until.ts';
 import { Hearing, watched, type Watched } from './watched.ts';
 
@@ -18,6 +18,11 @@ const hear = async (url: string): Promise<Hearing> => {
   await client.opened();
   return client;
 };
+
+/** What a client says to be let in. */
+const greeting = ({ port, token }: Watched): string =>
+  `GET /ws?token=${token} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n` +
+  `Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${Buffer.from('0123456789abcdef').toString('base64')}\r\n\r\n`;
 
 /** The actors go on, and somebody who behaves is served. */
 async function isUnharmed(agent: Watched): Promise<void> {
@@ -92,11 +97,7 @@ test('bytes that are no WebSocket end their client', async () => {
   let heard = '';
   let ended = false;
   socket.on('data', (data) => (heard += String(data))).on('close', () => (ended = true));
-  const key = Buffer.from('0123456789abcdef').toString('base64');
-  socket.write(
-    `GET /ws?token=${agent.token} HTTP/1.1\r\nHost: 127.0.0.1:${agent.port}\r\nConnection: Upgrade\r\n` +
-      `Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: ${key}\r\n\r\n`,
-  );
+  socket.write(greeting(agent));
   await until('it is let in', () => heard.includes('101'));
   socket.write(Buffer.alloc(64, 0xff));
   await until('it is ended', () => ended);
@@ -168,5 +169,54 @@ describe('a client that does not read', () => {
     await slow.ended();
     agent.lamp('lamp0').send({ type: 'lamp.tell', text: '' });
     await isUnharmed(agent);
+  });
+});
+
+describe('nobody delays the end of the agent', () => {
+  const connections = (server: Server) =>
+    new Promise<number>((resolve, reject) =>
+      server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+    );
+  const begin = async (given: Parameters<typeof watched>[0]) => {
+    const listens = jest.spyOn(Server.prototype, 'listen');
+    const agent = await watched(given);
+    const server = listens.mock.contexts.at(-1) as Server;
+    listens.mockRestore();
+    return { agent, server };
+  };
+  const halfOpen = async (agent: Watched, status: number) => {
+    const socket = connect({ port: agent.port, host: '127.0.0.1', allowHalfOpen: true });
+    open.push({ close: () => socket.destroy() });
+    let heard = '';
+    socket.on('data', (data) => (heard += String(data))).on('error', () => undefined);
+    socket.write(greeting(agent));
+    await until('it has an answer', () => heard.startsWith(`HTTP/1.1 ${status}`));
+  };
+  const endsAtOnce = async (agent: Watched, server: Server) => {
+    const began = performance.now();
+    await agent.close();
+    expect(performance.now() - began).toBeLessThan(1000);
+    expect(await connections(server)).toBe(0);
+  };
+
+  test('who reads is told, who never reads is cut off', async () => {
+    const { agent, server } = await begin({ lamps: 100 });
+    const reading = await hear(agent.url());
+    await reading.until('statelet.history');
+    for (let i = 0; i < 8; i += 1) {
+      const client = await hear(agent.url());
+      client.send({ type: 'xstate.inspecting' });
+      client.socket.pause();
+    }
+    await halfOpen(agent, 101);
+    await endsAtOnce(agent, server);
+    expect(await reading.ended()).toBe(1001);
+  });
+
+  test('who was refused and keeps its own side open is gone before', async () => {
+    const { agent, server } = await begin({ limits: { clients: 0 } });
+    for (let i = 0; i < 3; i += 1) await halfOpen(agent, 503);
+    await until('they are gone', async () => (await connections(server)) === 0);
+    await endsAtOnce(agent, server);
   });
 });
