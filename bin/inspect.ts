@@ -21,13 +21,13 @@ export interface Inspected {
   startedAt: number;
 }
 
-/** Starts the inspector of this agent. */
+/** Starts the inspector of this agent. Where it cannot be started, that is logged, and the agent goes on without it. */
 export function inspectAgent(
   { flags }: LoadedConfig,
   { host, port, write }: NonNullable<LoadedConfig['inspect']>,
   { agent, live, explain, nodeName, startedAt }: Inspected,
   log: Logger,
-): Promise<RunningServer> {
+): Promise<RunningServer | undefined> {
   return startInspector({
     host,
     port,
@@ -42,6 +42,9 @@ export function inspectAgent(
     pages: ['./inspect', '../dist/inspect'].map((path) => fileURLToPath(new URL(path, import.meta.url))),
     write: write ? writeAccess(agent) : undefined,
     log: (level, message) => log[level](message),
+  }).catch((error: Error) => {
+    log.error(`inspector: ${error.message}; the agent goes on without its inspector`);
+    return undefined;
   });
 }
 

@@ -24,7 +24,8 @@ export async function showAgent(
   if (inspect) {
     // Loaded here, so that an agent without an inspector does without its code.
     const { inspectAgent } = await import('./inspect.ts');
-    servers.push(await inspectAgent(loaded, inspect, { ...inspected, explain: view.explain }, log));
+    const inspector = await inspectAgent(loaded, inspect, { ...inspected, explain: view.explain }, log);
+    if (inspector) servers.push(inspector);
   }
   return servers;
 }

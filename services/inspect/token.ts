@@ -10,9 +10,16 @@ const TOKEN = /^[\w-]{43}$/;
 /**
  * The token of this root directory: kept in `inspect.token`, mode 0600, so that a page which was left open finds its way
  * back after a restart of the agent. One that others could read, or that is no token, is replaced.
+ * @throws an error that names the file, where it can be neither read nor written
  */
 export async function keptToken(folder: string): Promise<string> {
   const path = join(folder, 'inspect.token');
+  return tokenAt(path).catch((error: Error) => {
+    throw new Error(`${path}: ${error.message}`, { cause: error });
+  });
+}
+
+async function tokenAt(path: string): Promise<string> {
   const found = await ifThere(stat(path));
   const closed = found?.isFile() && (found.mode & 0o077) === 0 && found.uid === process.getuid?.();
   const kept = closed ? (await readFile(path, 'utf8')).trim() : '';
