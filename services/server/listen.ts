@@ -80,7 +80,7 @@ export function listen({
 function reason(error: NodeJS.ErrnoException): string {
   switch (error.code) {
     case 'EADDRINUSE':
-      return 'the port is in use by another process';
+      return 'the port is in use';
     case 'EACCES':
       return 'the port may not be opened by this user';
     case 'EADDRNOTAVAIL':

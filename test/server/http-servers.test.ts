@@ -141,7 +141,7 @@ test('a port in use is told with the fields that choose it, and taken as soon as
   open.push(server);
   await told.promise;
   expect(log).toEqual([
-    `error: healthz server on 127.0.0.1:${port} (healthzBindAddress, healthzPort): the port is in use by another process; trying again every 0.005 s`,
+    `error: healthz server on 127.0.0.1:${port} (healthzBindAddress, healthzPort): the port is in use; trying again every 0.005 s`,
   ]);
   other.close();
   await server.listening;

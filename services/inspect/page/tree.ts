@@ -41,7 +41,7 @@ export interface Tree {
 }
 
 /** The mood of an actor; the agent's own is also that of the node: a broken manifest, say, shows in no state of it. */
-export function moodIn(model: Model, actor: LiveActor, now: number): Mood {
+function moodIn(model: Model, actor: LiveActor, now: number): Mood {
   if (actor.parent === undefined && model.explanations.get(actor.sessionId)?.trouble) return 'failing';
   return moodOf(actor, model.charts.get(actor.machine), now);
 }
