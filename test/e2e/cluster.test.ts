@@ -195,7 +195,8 @@ describeKubectl('an agent in a cluster, seen by kubectl', () => {
     await rig.agree(['web', mirror]);
     const uidOf = () => rig.see('pod', mirror, '{.metadata.uid}');
     const before = await uidOf();
-    await kubectl.run('delete', 'pod', mirror, '--timeout=20s');
+    // kubectl's own wait may begin when the next one is there already, and would wait for the end of that.
+    await kubectl.run('delete', 'pod', mirror, '--wait=false');
     await rig.until('it is back', async () => !['', before].includes(await uidOf()));
     await rig.agree(['web', mirror]);
     await rig.daemon.remove('st');

@@ -15,8 +15,9 @@ const TERMINATED_MESSAGE = 'The container could not be located when the pod was 
  */
 export function podStatus(input: PodStatusInput): PodStatus {
   const { pod, previous, released, failed } = input;
-  if (previous && wasRefused(input)) return previous;
-  const refused = failed && input.observed.containers.length === 0 && !previous?.containerStatuses;
+  // Over before anything of it began; that it was not taken in may have been said by an earlier agent.
+  const refused =
+    (failed ?? isTerminal(previous?.phase)) && input.observed.containers.length === 0 && !previous?.containerStatuses;
   const initialized = hasInitialized(input);
   const ended = input.terminating && released;
   const statuses = refused ? { init: [], regular: [] } : containerStatuses(input, initialized, ended);
@@ -46,11 +47,6 @@ export function podStatus(input: PodStatusInput): PodStatus {
     ...(statuses.regular.length > 0 && { containerStatuses: statuses.regular }),
     qosClass: previous?.qosClass ?? qosClass(pod.spec),
   };
-}
-
-/** Over, and nothing of it ever began: it was not taken in, and what was said then stands for any later agent. */
-function wasRefused({ previous, observed }: PodStatusInput): boolean {
-  return isTerminal(previous?.phase) && !previous?.containerStatuses && observed.containers.length === 0;
 }
 
 interface Statuses {

@@ -62,8 +62,12 @@ describe('phase', () => {
       message: 'Pod was rejected',
       startTime: '2026-01-01T00:00:00Z',
     };
-    for (const facts of [{}, { terminating: true }, done])
-      expect(podStatus(statusInput({ observed: observed([]), previous, ...facts }))).toEqual(previous);
+    for (const facts of [{}, { terminating: true }, done]) {
+      const status = podStatus(statusInput({ observed: observed([]), previous, ...facts }));
+      expect(status).toMatchObject(previous);
+      expect(status).not.toHaveProperty('containerStatuses');
+      expect(condition(status, 'Ready')?.status).toBe('False');
+    }
   });
 
   test('what the API had counts, though it is heard after a status was made without it', () => {
