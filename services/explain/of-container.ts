@@ -2,7 +2,7 @@ import type { LiveActor } from '../live/live.types.ts';
 import { allNext, meaningOf, placeOf, waitsOf } from './actor.ts';
 import { containerCause, containerName, isFine, logOf, seenContainer } from './container.ts';
 import { isTrouble, WEIGHTS, type Explanation, type Scene, type Target } from './explain.types.ts';
-import { containersOf, podCauses } from './pod-causes.ts';
+import { containersOf, namesIn, podCauses } from './pod-causes.ts';
 import { whoIs } from './pod.ts';
 import { below, seenPod } from './scene.ts';
 import { stepsOf } from './steps.ts';
@@ -78,10 +78,4 @@ export function explainShort(scene: Scene, pod: LiveActor, asked: string): Expla
         `container${names.length > 1 ? 's' : ''} ${listed(names)}: statelet explain container ${similar[0]}`,
     ),
   };
-}
-
-/** The containers that a pod is made of, in their order. */
-function namesIn(scene: Scene, pod: LiveActor): string[] {
-  const { spec } = seenPod(scene, pod).pod;
-  return [...(spec.initContainers ?? []), ...spec.containers].map((each) => each.name);
 }

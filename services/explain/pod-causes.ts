@@ -24,10 +24,15 @@ export function podCauses(scene: Scene, actor: LiveActor): Cause[] {
   return causes.sort((a, b) => b.weight - a.weight);
 }
 
-/** In the order of the spec: init containers first. */
+/** The containers that a pod is made of, in the order of its spec: init containers first. */
+export function namesIn(scene: Scene, pod: LiveActor): string[] {
+  const { spec } = seenPod(scene, pod).pod;
+  return [...(spec.initContainers ?? []), ...spec.containers].map(({ name }) => name);
+}
+
+/** In the order of the spec. */
 export function containersOf(scene: Scene, actor: LiveActor): readonly LiveActor[] {
-  const { spec } = seenPod(scene, actor).pod;
-  const order = [...(spec.initContainers ?? []), ...spec.containers].map(({ name }) => name);
+  const order = namesIn(scene, actor);
   const place = ({ about }: LiveActor) => order.indexOf(about?.container ?? '');
   return childrenOf(scene, actor)
     .filter(({ machine }) => machine === 'container')
