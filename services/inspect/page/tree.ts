@@ -46,14 +46,20 @@ function moodIn(model: Model, actor: LiveActor, now: number): Mood {
   return moodOf(actor, model.charts.get(actor.machine), now);
 }
 
+const isPod = ({ machine }: LiveActor) => machine === 'pod';
+
+/** What the page lists in an actor: pods have rows of their own. */
+const childrenIn = (model: Model, { sessionId }: LiveActor): LiveActor[] =>
+  (model.children.get(sessionId) ?? []).flatMap((id) => model.actors.get(id) ?? []).filter((child) => !isPod(child));
+
+/** The moods of all that is in an actor. */
+const moodsBelow = (model: Model, actor: LiveActor, moodFor: (actor: LiveActor) => Mood): Mood[] =>
+  childrenIn(model, actor).flatMap((child) => [moodFor(child), ...moodsBelow(model, child, moodFor)]);
+
 /** The colour that an actor is shown with: its own, or that of the worst that is in it. */
 export function shownIn(model: Model, actor: LiveActor, now: number): Mood {
-  const inside = ({ sessionId }: LiveActor): Mood[] =>
-    (model.children.get(sessionId) ?? [])
-      .flatMap((id) => model.actors.get(id) ?? [])
-      .filter(({ machine }) => machine !== 'pod')
-      .flatMap((child) => [moodIn(model, child, now), ...inside(child)]);
-  return shownOf(moodIn(model, actor, now), worst(inside(actor)));
+  const moodFor = (each: LiveActor) => moodIn(model, each, now);
+  return shownOf(moodFor(actor), worst(moodsBelow(model, actor, moodFor)));
 }
 
 export const shownOf = (own: Mood, below: Mood | undefined): Mood => (below && own !== 'failing' ? below : own);
@@ -67,20 +73,13 @@ export function treeOf(model: Model, filter: Filter, closed: ReadonlySet<string>
   const moods = new Map<string, Mood>();
   for (const actor of model.actors.values()) moods.set(actor.sessionId, moodIn(model, actor, now));
   const all = [...model.actors.values()];
-  const isPod = ({ machine }: LiveActor) => machine === 'pod';
+  const moodFor = ({ sessionId }: LiveActor) => moods.get(sessionId) ?? 'good';
   const pods = all.filter(isPod).sort((a, b) => byText(titleOf(a), titleOf(b)));
   const isFiltered = !!(filter.text || filter.namespace || filter.state || filter.mood);
-  const childrenOf = (sessionId: string) =>
-    (model.children.get(sessionId) ?? []).flatMap((id) => model.actors.get(id) ?? []).filter((a) => !isPod(a));
-
-  const below = (sessionId: string): Mood[] =>
-    childrenOf(sessionId).flatMap((child) => [moods.get(child.sessionId) ?? 'good', ...below(child.sessionId)]);
-
   const rows: Row[] = [];
   const visit = (actor: LiveActor, depth: number): Row[] => {
-    const children = childrenOf(actor.sessionId);
-    const isMatch = matches(actor, filter, moods.get(actor.sessionId) ?? 'good');
-    const inner = children.flatMap((child) => visit(child, depth + 1));
+    const isMatch = matches(actor, filter, moodFor(actor));
+    const inner = childrenIn(model, actor).flatMap((child) => visit(child, depth + 1));
     if (isFiltered && !isMatch && !inner.length) return [];
     const isOpen = !closed.has(actor.sessionId) || (isFiltered && !isMatch && inner.length > 0);
     const row: Row = {
@@ -89,8 +88,8 @@ export function treeOf(model: Model, filter: Filter, closed: ReadonlySet<string>
       actor,
       depth,
       label: labelOf(actor, depth),
-      mood: moods.get(actor.sessionId) ?? 'good',
-      below: worst(below(actor.sessionId)),
+      mood: moodFor(actor),
+      below: worst(moodsBelow(model, actor, moodFor)),
       opens: inner.length ? isOpen : undefined,
       isMatch,
     };
