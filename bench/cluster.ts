@@ -1,5 +1,5 @@
 import { access, mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -11,6 +11,7 @@ import { Agent } from './agent.ts';
 import { ApiProcess, seen } from './api-server.ts';
 import { alive, ended, Folder, manifest, median, now, tellsTerm, usage } from './pods.ts';
 import { Floor } from './raw.ts';
+import { plusRaw, Table, timesRaw } from './table.ts';
 
 /**
  * The agent in a cluster beside the raw CRI calls, in one run: `npm run bench:cluster`. API server and containerd are its
@@ -47,13 +48,7 @@ if (unknown.length > 0) throw new Error(`--only: ${unknown.join()}: some of ${RO
 const wanted = (name: string) => only.includes(name);
 const names = (prefix: string, n: number) => Array.from({ length: n }, (_, i) => `${prefix}-${i}`);
 
-const rows: string[] = [];
-const row = (what: string, raw: number | undefined, agent: string, goal: string, met?: boolean) => {
-  const reached = met === undefined ? '–' : met ? 'yes' : '**no**';
-  rows.push(`| ${what} | ${raw === undefined ? '–' : raw.toFixed(0)} | ${agent} | ${goal} | ${reached} |`);
-  console.log(rows.at(-1));
-};
-
+const table = new Table();
 /** What is to be undone when the run ends, newest first. */
 const undo: (() => Promise<unknown>)[] = [];
 let ending: Promise<void> | undefined;
@@ -134,9 +129,7 @@ async function measure(): Promise<void> {
   if (wanted('pod')) await measurePods('', 'pod', false);
   if (wanted('token')) await measurePods(', with a service account token', 'token', true);
   for (const n of sizes) await measureBurst(n);
-  console.log(
-    `\n| ${cpus().length} cores, containerd, ms | raw CRI calls | statelet | must reach | reached |\n|---|---|---|---|---|\n${rows.join('\n')}`,
-  );
+  table.print();
 
   /** An agent of a node that the API does not know: from its execution until the API says that the node is Ready, ms. */
   async function startNew(): Promise<number> {
@@ -153,7 +146,7 @@ async function measure(): Promise<void> {
       await api.removeNode(NODE);
       times.push(await startNew());
     }
-    row('agent exec → new Node Ready in the API, p50', undefined, median(times).toFixed(0), 'the kubelet: 1,000');
+    table.row('agent exec → new Node Ready in the API, p50', undefined, median(times).toFixed(0), 'the kubelet: 1,000');
   }
 
   async function measurePods(what: string, prefix: string, hasToken: boolean): Promise<void> {
@@ -181,15 +174,21 @@ async function measure(): Promise<void> {
     const [start, raw] = [median(times.start), median(raws)];
     const shown = median(times.shown);
     const object = median(ends.object);
-    const plus = `${start.toFixed(0)} (raw + ${(start - raw).toFixed(0)})`;
-    row(`created in the API${what} → its process runs, p50`, raw, plus, '≤ raw + 60', start <= raw + 60);
+    const plus = plusRaw(start, raw);
+    table.row(`created in the API${what} → its process runs, p50`, raw, plus, '≤ raw + 60', start <= raw + 60);
     if (hasToken) return;
-    row('process runs → Running seen by a watch, p50', undefined, shown.toFixed(0), '≤ 100', shown <= 100);
-    row('deleted in the API → TERM, p50', undefined, median(times.term).toFixed(0), '–');
-    row('deleted in the API → process gone, p50', undefined, median(ends.process).toFixed(0), '–');
-    row('deleted in the API → object gone, p50', undefined, object.toFixed(0), 'the kubelet: 1,100', object <= 1100);
+    table.row('process runs → Running seen by a watch, p50', undefined, shown.toFixed(0), '≤ 100', shown <= 100);
+    table.row('deleted in the API → TERM, p50', undefined, median(times.term).toFixed(0), '–');
+    table.row('deleted in the API → process gone, p50', undefined, median(ends.process).toFixed(0), '–');
+    table.row(
+      'deleted in the API → object gone, p50',
+      undefined,
+      object.toFixed(0),
+      'the kubelet: 1,100',
+      object <= 1100,
+    );
     const each = (side: 'agent' | 'api') => (((after[side] - before[side]) * 1000) / N).toFixed(0);
-    row('CPU of a pod, created to gone', undefined, `agent ${each('agent')}, API server ${each('api')}`, '–');
+    table.row('CPU of a pod, created to gone', undefined, `agent ${each('agent')}, API server ${each('api')}`, '–');
   }
 
   /** The pods of the large burst stay for what is measured of an idle agent, and go at the end. */
@@ -206,12 +205,12 @@ async function measure(): Promise<void> {
     const after = await cpu();
     if (wanted('burst')) {
       const raw = (rawBefore + (await floor.burst(n))) / 2;
-      const times = `${last.toFixed(0)} (${(last / raw).toFixed(2)} × raw)`;
-      row(`${n} created at once: last process runs`, raw, times, '≤ 1.1 × raw', last <= 1.1 * raw);
-      row(`${n} created at once: first process runs`, undefined, Math.min(...ran).toFixed(0), '–');
-      row(`${n} created at once: last is seen Ready`, undefined, shown.toFixed(0), '–');
+      const times = timesRaw(last, raw);
+      table.row(`${n} created at once: last process runs`, raw, times, '≤ 1.1 × raw', last <= 1.1 * raw);
+      table.row(`${n} created at once: first process runs`, undefined, Math.min(...ran).toFixed(0), '–');
+      table.row(`${n} created at once: last is seen Ready`, undefined, shown.toFixed(0), '–');
       const spent = (side: 'agent' | 'api') => ((after[side] - before[side]) * 1000).toFixed(0);
-      row(`${n} created at once: CPU`, undefined, `agent ${spent('agent')}, API server ${spent('api')}`, '–');
+      table.row(`${n} created at once: CPU`, undefined, `agent ${spent('agent')}, API server ${spent('api')}`, '–');
     }
     if (n === PODS && wanted('idle')) await measureIdle();
     const gone = all.map((name) => api.when('Pod', name, seen.gone));
@@ -222,7 +221,7 @@ async function measure(): Promise<void> {
     const processes = (await processesGone) - asked;
     const objects = Math.max(...(await Promise.all(gone))) - asked;
     const both = `${processes.toFixed(0)}, ${objects.toFixed(0)}`;
-    if (wanted('burst')) row(`${n} deleted at once → last process gone, last object gone`, undefined, both, '–');
+    if (wanted('burst')) table.row(`${n} deleted at once → last process gone, last object gone`, undefined, both, '–');
     await cleared();
   }
 
@@ -240,8 +239,8 @@ async function measure(): Promise<void> {
     const percent = ((after.agent - before.agent) / IDLE_SECONDS) * 100;
     const what = `idle, ${PODS} running pods`;
     const beside = `(${told || 'none'}; ${asked.length - others.length} of lease and node)`;
-    row(`${what}: API requests a second`, undefined, `${rate.toFixed(2)} ${beside}`, '≤ 0.2', rate <= 0.2);
-    row(`${what}: memory, MiB`, undefined, rssMiB.toFixed(0), '≤ 130', rssMiB <= 130);
-    row(`${what}: % of a core`, undefined, percent.toFixed(2), '≤ 1', percent <= 1);
+    table.row(`${what}: API requests a second`, undefined, `${rate.toFixed(2)} ${beside}`, '≤ 0.2', rate <= 0.2);
+    table.row(`${what}: memory, MiB`, undefined, rssMiB.toFixed(0), '≤ 130', rssMiB <= 130);
+    table.row(`${what}: % of a core`, undefined, percent.toFixed(2), '≤ 1', percent <= 1);
   }
 }

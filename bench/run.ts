@@ -1,6 +1,6 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { cpus, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -9,6 +9,7 @@ import { listPodSandbox } from '../services/cri/verbs/list-pod-sandbox.ts';
 import { startContainerd } from '../test/support/containerd.ts';
 import { alive, allGone, exitsOnce, Folder, live, median, now, tellsTerm, usage } from './pods.ts';
 import { Floor } from './raw.ts';
+import { plusRaw, Table, timesRaw } from './table.ts';
 
 /**
  * The agent beside the raw CRI calls, on a containerd of its own, in one run: `npm run bench`. Medians and ratios; needs
@@ -31,7 +32,7 @@ const folder = new Folder(manifests, out);
 const containerd = await startContainerd(join(base, 'containerd'));
 const cri = connectCri({ runtimeEndpoint: containerd.endpoint, runtimeRequestTimeoutMs: 120_000 });
 const floor = await Floor.start(join(base, 'floor'), folder);
-const rows: string[] = [];
+const table = new Table();
 let daemon: { child: ChildProcess; startedAt: number } | undefined;
 
 const PORT = 10_248 + 1_000 + Math.floor(Math.random() * 500);
@@ -98,11 +99,6 @@ interface PodItem {
   status?: { conditions?: { type: string; status: string }[] };
 }
 
-const row = (what: string, raw: number | undefined, agent: string, target: string, met?: boolean) => {
-  const reached = met === undefined ? '–' : met ? 'yes' : '**no**';
-  rows.push(`| ${what} | ${raw === undefined ? '–' : raw.toFixed(0)} | ${agent} | ${target} | ${reached} |`);
-  console.log(rows.at(-1));
-};
 const wanted = (name: string) => !only || only.includes(name);
 const names = (prefix: string, n: number) => Array.from({ length: n }, (_, i) => `${prefix}-${i}`);
 
@@ -146,10 +142,10 @@ try {
     }
     const p50 = median(times);
     const raw = median(raws);
-    row(
+    table.row(
       'manifest renamed in → its process runs, p50',
       raw,
-      `${p50.toFixed(0)} (${(p50 / raw).toFixed(2)} × raw)`,
+      timesRaw(p50, raw),
       '≤ 1.15 × raw',
       p50 <= 1.15 * raw,
     );
@@ -171,18 +167,12 @@ try {
     }
     const p50 = median(times);
     const raw = median(raws);
-    row(
-      'exit → successor runs, first restart, p50',
-      raw,
-      `${p50.toFixed(0)} (raw + ${(p50 - raw).toFixed(0)})`,
-      'raw + 40',
-      p50 <= raw + 40,
-    );
+    table.row('exit → successor runs, first restart, p50', raw, plusRaw(p50, raw), 'raw + 40', p50 <= raw + 40);
     const least = median(atOnce);
-    row(
+    table.row(
       'the same, beside raw calls made at once when containerd tells of the exit',
       least,
-      `${p50.toFixed(0)} (raw + ${(p50 - least).toFixed(0)})`,
+      plusRaw(p50, least),
       '–',
     );
   }
@@ -198,8 +188,8 @@ try {
       gones.push((await allGone(`${name}.`)) - at);
       await cleared();
     }
-    row('manifest removed → TERM, p50', undefined, median(terms).toFixed(0), '–');
-    row('manifest removed → process gone, p50', undefined, median(gones).toFixed(0), '–');
+    table.row('manifest removed → TERM, p50', undefined, median(terms).toFixed(0), '–');
+    table.row('manifest removed → process gone, p50', undefined, median(gones).toFixed(0), '–');
   }
   for (const n of new Set([30, PODS])) {
     if (!wanted(`burst${n}`) && !wanted('burst')) continue;
@@ -211,14 +201,8 @@ try {
     const last = Math.max(...ran);
     const first = Math.min(...ran);
     const raw = (before + (await floor.burst(n))) / 2;
-    row(
-      `burst of ${n}: last process runs`,
-      raw,
-      `${last.toFixed(0)} (${(last / raw).toFixed(2)} × raw)`,
-      '≤ 1.1 × raw',
-      last <= 1.1 * raw,
-    );
-    row(`burst of ${n}: first process runs`, undefined, first.toFixed(0), '≤ 600', first <= 600);
+    table.row(`burst of ${n}: last process runs`, raw, timesRaw(last, raw), '≤ 1.1 × raw', last <= 1.1 * raw);
+    table.row(`burst of ${n}: first process runs`, undefined, first.toFixed(0), '≤ 600', first <= 600);
     if (n === PODS) break;
     for (const name of all) await folder.remove(name);
     await cleared();
@@ -232,7 +216,7 @@ try {
       await sleep(IDLE_SECONDS * 1000);
       const after = await usage(pid);
       const percent = ((after.cpuSeconds - before.cpuSeconds) / IDLE_SECONDS) * 100;
-      row(
+      table.row(
         `idle, ${PODS} running pods`,
         undefined,
         `${percent.toFixed(2)} % of a core, ${after.rssMiB.toFixed(0)} MiB`,
@@ -247,7 +231,7 @@ try {
       const ready = (await readyPods(`burst${PODS}-`, PODS)) - at;
       const { cpuSeconds } = await usage(daemon?.child.pid ?? 0);
       const same = (await alive(`burst${PODS}-`)).sort().join() === pids;
-      row(
+      table.row(
         `restart with ${PODS} running pods → all known Ready`,
         undefined,
         `${ready.toFixed(0)}, ${cpuSeconds.toFixed(1)} CPU s${same ? '' : ', PROCESSES CHANGED'}`,
@@ -257,7 +241,12 @@ try {
     }
     for (const name of names(`burst${PODS}`, PODS)) await folder.remove(name);
     const at = now();
-    row(`${PODS} manifests removed → all gone`, undefined, ((await allGone(`burst${PODS}-`)) - at).toFixed(0), '–');
+    table.row(
+      `${PODS} manifests removed → all gone`,
+      undefined,
+      ((await allGone(`burst${PODS}-`)) - at).toFixed(0),
+      '–',
+    );
     await cleared();
   }
   if (wanted('cold')) {
@@ -275,17 +264,9 @@ try {
     }
     const p50 = median(times);
     const raw = median(raws);
-    row(
-      "agent exec → first static pod's process runs",
-      raw,
-      `${p50.toFixed(0)} (raw + ${(p50 - raw).toFixed(0)})`,
-      '≤ raw + 600',
-      p50 <= raw + 600,
-    );
+    table.row("agent exec → first static pod's process runs", raw, plusRaw(p50, raw), '≤ raw + 600', p50 <= raw + 600);
   }
-  console.log(
-    `\n| ${cpus().length} cores, containerd, ms | raw CRI calls | statelet | must reach | reached |\n|---|---|---|---|---|\n${rows.join('\n')}`,
-  );
+  table.print();
 } finally {
   await end();
 }
