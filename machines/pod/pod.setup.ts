@@ -1,4 +1,4 @@
-import { assign, enqueueActions, setup, stopChild } from 'xstate';
+import { and, assign, enqueueActions, setup, stateIn, stopChild } from 'xstate';
 import { AgentError } from '../agent-error.types.ts';
 import { happened } from '../notify.ts';
 import { slot, watchSlot } from '../slot.types.ts';
@@ -85,6 +85,12 @@ export const podSetup = setup({
   },
   guards: {
     mustEnd: ({ context }) => context.termination !== undefined,
+    /** The pod is to end, and no effect of its preparation is under way. */
+    mayEndPreparing: and([
+      'mustEnd',
+      stateIn({ syncing: { preparing: { cgroup: 'ensured' } } }),
+      stateIn({ syncing: { preparing: { files: 'waitingForVolumes' } } }),
+    ]),
     hasEnded: ({ context }) => context.plan.finished,
     endIsUnproven: ({ context }) => endIsUnproven(context.plan, context.observed),
     hasPredecessor: ({ context }) => context.predecessorUid !== undefined && !anyRunning(context.observed),

@@ -16,49 +16,58 @@ export const syncing = podSetup.createStateConfig({
   after: { activeDeadline: { guard: 'deadlinePassed', actions: ['endAtDeadline', 'replan'] } },
   states: {
     preparing: {
-      description: 'Makes what the containers stand on: cgroup, directories, volumes.',
-      initial: 'ensuringCgroup',
+      description: 'Makes what the containers stand on, side by side: the cgroup, and directories with the volumes.',
+      type: 'parallel',
+      // What is under way would leave behind what the end has cleared away.
+      always: { guard: 'mayEndPreparing', target: '#pod.terminating' },
+      onDone: { target: 'active', actions: ['succeed', assign({ prepared: true })] },
       states: {
-        ensuringCgroup: {
-          description: "Makes the pod's cgroup with its limits.",
-          invoke: {
-            src: 'ensureCgroup',
-            input: ({ context }) => ({ pod: context.pod }),
-            onDone: 'makingDirectories',
-            onError: {
-              target: '#pod.syncing.backoff',
-              actions: failed('FailedCreatePodContainer', 'unable to ensure pod container exists: '),
+        cgroup: {
+          initial: 'ensuringCgroup',
+          states: {
+            ensuringCgroup: {
+              description: "Makes the pod's cgroup with its limits.",
+              invoke: {
+                src: 'ensureCgroup',
+                input: ({ context }) => ({ pod: context.pod }),
+                onDone: 'ensured',
+                onError: {
+                  target: '#pod.syncing.backoff',
+                  actions: failed('FailedCreatePodContainer', 'unable to ensure pod container exists: '),
+                },
+              },
             },
+            ensured: { type: 'final', description: 'The cgroup is there.' },
           },
         },
-        makingDirectories: {
-          description: "Makes the pod's directories and reads how far its logs have counted.",
-          invoke: {
-            src: 'makeDirectories',
-            input: ({ context }) => ({ pod: context.pod }),
-            onDone: {
-              target: 'waitingForVolumes',
-              actions: assign(({ event }) => ({ highestLogAttempt: event.output.highestLogAttempt })),
+        files: {
+          initial: 'makingDirectories',
+          states: {
+            makingDirectories: {
+              description: "Makes the pod's directories and reads how far its logs have counted.",
+              invoke: {
+                src: 'makeDirectories',
+                input: ({ context }) => ({ pod: context.pod }),
+                onDone: {
+                  target: 'waitingForVolumes',
+                  actions: assign(({ event }) => ({ highestLogAttempt: event.output.highestLogAttempt })),
+                },
+                onError: {
+                  target: '#pod.syncing.backoff',
+                  actions: failed('Failed', 'error making pod data directories: '),
+                },
+              },
             },
-            onError: {
-              target: '#pod.syncing.backoff',
-              actions: failed('Failed', 'error making pod data directories: '),
+            waitingForVolumes: {
+              meta: { awaits: ['volumesMounted'] },
+              description:
+                'Every volume that a container uses is mounted by an actor of its own; waits for all of them.',
+              entry: 'makeVolumes',
+              always: { guard: 'volumesMounted', target: 'ready' },
+              after: { volumesTimeout: { target: 'waitingForVolumes', reenter: true, actions: 'recordVolumesLate' } },
             },
+            ready: { type: 'final', description: 'Directories and volumes are there.' },
           },
-        },
-        waitingForVolumes: {
-          meta: { awaits: ['volumesMounted'] },
-          description: 'Every volume that a container uses is mounted by an actor of its own; waits for all of them.',
-          entry: 'makeVolumes',
-          always: [
-            { guard: 'mustEnd', target: '#pod.terminating' },
-            {
-              guard: 'volumesMounted',
-              target: '#pod.syncing.active',
-              actions: ['succeed', assign({ prepared: true })],
-            },
-          ],
-          after: { volumesTimeout: { target: 'waitingForVolumes', reenter: true, actions: 'recordVolumesLate' } },
         },
       },
     },
