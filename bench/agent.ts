@@ -84,7 +84,7 @@ export class Agent {
   /** Takes away all that an agent which does not run left on disk: the next one is a new node. */
   async forget(): Promise<void> {
     const signal = AbortSignal.timeout(10_000);
-    for (const { path } of mountsBelow(await readMounts(), this.#root)) await unmount(path, signal);
+    for (const mount of mountsBelow(await readMounts(), this.#root)) await unmount(mount, signal);
     await rm(this.#root, { recursive: true, force: true });
   }
 }

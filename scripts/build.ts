@@ -62,8 +62,8 @@ const result = await build({
   minifySyntax: true,
   minifyWhitespace: true,
   metafile: true,
-  // Asked for by oclif to compile sources and by grpc-js for channelz; neither is switched on.
-  external: ['typescript', '@grpc/proto-loader'],
+  // Asked for by oclif to compile sources and by grpc-js for channelz; neither is switched on. koffi is machine code.
+  external: ['typescript', '@grpc/proto-loader', 'koffi'],
   plugins: [lazyBuiltins, asciiPatterns],
   logLevel: 'warning',
   // Packages in CommonJS ask for node's own modules at run time.

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { promisify } from 'node:util';
+import { getSystemErrorMap, promisify } from 'node:util';
 import { AgentError } from '../../machines/agent-error.types.ts';
+import { libc } from './libc.ts';
 
 const run = promisify(execFile);
 
@@ -44,25 +45,52 @@ let knowsNoswap = true;
 /**
  * Memory at this path, which is never swapped out where the kernel can do that.
  *
- * @param options mount(8) options, joined by commas
+ * @param options of tmpfs(5), joined by commas
+ * @throws AgentError MountFailed, with the kernel's word
  */
 export async function mountTmpfs(path: string, options: string, signal: AbortSignal): Promise<void> {
-  const mount = (all: string) => call('mount', ['-t', 'tmpfs', '-o', all, 'tmpfs', path], signal);
   if (knowsNoswap) {
     try {
-      await mount(`${options},noswap`);
+      await mountOne(path, `${options},noswap`, signal);
       return;
     } catch {
       // Any other cause fails again below and is told.
       signal.throwIfAborted();
     }
   }
-  await mount(options);
+  await mountOne(path, options, signal);
   knowsNoswap = false;
 }
 
-export async function unmount(path: string, signal: AbortSignal): Promise<void> {
-  await call('umount', [path], signal);
+async function mountOne(path: string, options: string, signal: AbortSignal): Promise<void> {
+  const kernel = await libc();
+  if (!kernel) return call('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path], signal);
+  done('mount', path, kernel.mount('tmpfs', path, 'tmpfs', 0, options));
+}
+
+const UMOUNT_NOFOLLOW = 8;
+
+/** @throws AgentError EBUSY or MountFailed, with the kernel's word */
+export async function unmount(
+  { path, fsType }: Pick<MountPoint, 'path' | 'fsType'>,
+  signal: AbortSignal,
+): Promise<void> {
+  // Memory goes at once. What a server is behind may hang, and then it is a process of its own that hangs.
+  const kernel = fsType === 'tmpfs' ? await libc() : undefined;
+  if (!kernel) return call('umount', [path], signal);
+  done('umount', path, kernel.umount2(path, UMOUNT_NOFOLLOW));
+}
+
+/** @param errno 0 where the call has done its work */
+function done(op: string, path: string, errno: number): void {
+  if (errno === 0) return;
+  const [name, text] = getSystemErrorMap().get(-errno) ?? [`errno ${errno}`, 'unknown error'];
+  throw new AgentError({
+    op,
+    reason: name === 'EBUSY' ? 'EBUSY' : 'MountFailed',
+    message: `${op} ${path}: ${name}: ${text}`,
+    transient: true,
+  });
 }
 
 async function call(program: string, args: string[], signal: AbortSignal): Promise<void> {

@@ -244,7 +244,7 @@ export class Daemon {
     if (this.#child) await this.kill9();
     // Of pods that still ran: memory that their volumes and the kept secrets lie in.
     const signal = AbortSignal.timeout(10_000);
-    for (const { path } of mountsBelow(await readMounts(), this.directory)) await unmount(path, signal);
+    for (const mount of mountsBelow(await readMounts(), this.directory)) await unmount(mount, signal);
     await rm(this.directory, { recursive: true, force: true });
   }
 

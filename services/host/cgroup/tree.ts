@@ -74,26 +74,33 @@ export async function removeCgroup(
 }
 
 async function removeTree(path: string, kills: number): Promise<boolean> {
-  const entries = await ifThere(readdir(path, { withFileTypes: true }));
-  if (!entries) return false;
+  const there = await removeEmpty(path);
+  if (there !== 'busy') return there;
+  const entries = (await ifThere(readdir(path, { withFileTypes: true }))) ?? [];
   for (const entry of entries) if (entry.isDirectory()) await removeTree(join(path, entry.name), kills);
-  for (let killed = 0; ; killed += 1) {
-    try {
-      await ifThere(rmdir(path));
-      return true;
-    } catch (error) {
-      if (errno(error) !== 'EBUSY') throw error;
-      if (killed === kills)
-        throw new AgentError({
-          op: 'remove pod cgroup',
-          reason: 'EBUSY',
-          message: `cgroup ${path} still has processes`,
-          transient: true,
-          cause: error,
-        });
-    }
+  for (let killed = 0; (await removeEmpty(path)) === 'busy'; killed += 1) {
+    if (killed === kills)
+      throw new AgentError({
+        op: 'remove pod cgroup',
+        reason: 'EBUSY',
+        message: `cgroup ${path} still has processes`,
+        transient: true,
+      });
     await killProcesses(path);
     await sleep(KILL_SETTLE_MS);
+  }
+  return true;
+}
+
+/** Whether it was there; busy: it has processes, or cgroups below it. */
+async function removeEmpty(path: string): Promise<boolean | 'busy'> {
+  try {
+    await rmdir(path);
+    return true;
+  } catch (error) {
+    if (errno(error) === 'ENOENT') return false;
+    if (errno(error) === 'EBUSY' || errno(error) === 'ENOTEMPTY') return 'busy';
+    throw error;
   }
 }
 

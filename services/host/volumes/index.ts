@@ -77,7 +77,7 @@ export async function unmountVolumes(paths: HostPaths, uid: string, signal: Abor
   const own = podDirectory(paths, uid);
   for (const mount of mountsBelow(await readMounts(), own)) {
     signal.throwIfAborted();
-    if (PLAIN.test(mount.path.slice(own.length))) await unmount(mount.path, signal);
+    if (PLAIN.test(mount.path.slice(own.length))) await unmount(mount, signal);
   }
 }
 

@@ -239,7 +239,7 @@ describe('logs and leftovers', () => {
         expect(await readdir(paths.podLogsDir)).toEqual(['somebody-elses']);
         expect(await there(join(paths.rootDir, 'plugins/other'))).toBe(true);
       } finally {
-        await unmount(join(at('held'), 'volumes/plugin/v'), NEVER);
+        await unmount({ path: join(at('held'), 'volumes/plugin/v'), fsType: 'tmpfs' }, NEVER);
       }
       expect(await host.sweep(new Set(['kept']), NEVER)).toEqual([at('held')]);
     },

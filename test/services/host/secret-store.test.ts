@@ -17,7 +17,7 @@ import { isRoot, NEVER } from './rig.ts';
   });
 
   afterAll(async () => {
-    for (const [path = ''] of await mounts()) await unmount(path, NEVER);
+    for (const mount of mountsBelow(await readMounts(), rootDir)) await unmount(mount, NEVER);
     await rm(rootDir, { recursive: true, force: true });
   });
 

@@ -1,0 +1,29 @@
+/** Calls of the kernel that Node has no function for; each answers 0, or the errno that it failed with. */
+export interface Libc {
+  /** mount(2). It waits for nobody only where no server is behind the file system. */
+  mount(source: string, target: string, type: string, flags: number, data: string): number;
+  /** umount2(2), likewise. */
+  umount2(target: string, flags: number): number;
+}
+
+let loading: Promise<Libc | undefined> | undefined;
+
+/**
+ * The C library of this process, loaded by whoever needs it first (7 MiB). Undefined where koffi is not there, as beside a
+ * bundle that was copied alone, or does not know the platform: then the programs do the same, by a fork of the whole agent.
+ */
+export function libc(): Promise<Libc | undefined> {
+  return (loading ??= load().catch(() => undefined));
+}
+
+async function load(): Promise<Libc> {
+  const { default: koffi } = await import('koffi');
+  const library = koffi.load(null);
+  const mount = library.func('int mount(const char *, const char *, const char *, unsigned long, const char *)');
+  const umount2 = library.func('int umount2(const char *, int)');
+  const errnoOf = (answer: unknown) => (answer === 0 ? 0 : koffi.errno());
+  return {
+    mount: (...args) => errnoOf(mount(...args)),
+    umount2: (...args) => errnoOf(umount2(...args)),
+  };
+}
