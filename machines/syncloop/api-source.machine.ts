@@ -21,6 +21,8 @@ import { apiSourceWords } from './words.ts';
 const PATIENCE = 3000;
 /** A watch that lasted this long, ms, or brought anything, was a good one, and is begun again at once. */
 const GOOD_WATCH = 1000;
+/** For which news are gathered before they are kept, ms: pods come in bursts, and what they are to do comes first. */
+const GATHER = 100;
 /** Watches that fail in a row before the pods are listed anew: the place where they begin may be what is wrong. */
 const WATCHES_BEFORE_LIST = 3;
 
@@ -53,6 +55,7 @@ export const apiSourceMachine = setup({
     },
     watchRetry: ({ context }) => backoff(context, context.watchFailures),
     keepRetry: LONGEST_RETRY,
+    gather: GATHER,
   },
   guards: {
     isUnheard: ({ context }) => context.resourceVersion === undefined,
@@ -199,7 +202,11 @@ export const apiSourceMachine = setup({
       states: {
         waiting: {
           description: 'Every pod is kept as it was delivered.',
-          always: { guard: 'hasToKeep', target: 'keeping' },
+          always: { guard: 'hasToKeep', target: 'gathering' },
+        },
+        gathering: {
+          description: 'Something is to be kept or forgotten; more may come at once.',
+          after: { gather: 'keeping' },
         },
         keeping: {
           description: 'Keeps pods that are new or changed and forgets those that are gone.',

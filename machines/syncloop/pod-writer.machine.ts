@@ -27,6 +27,8 @@ interface PodWriterContext extends PodWriterInput, WriterView {
 const FIRST_RETRY = 250;
 /** The kubelet looks every 10 s for what is not written (facts/constants.tsv status). */
 const LONGEST_RETRY = 10_000;
+/** For which the first status of a pod stands back, ms: what the pod is to do comes first, and the next may replace it. */
+const GATHER = 50;
 /** For which a mirror pod stays away that somebody deleted, ms: kubectl, which looks each 100 ms, takes another for the same. */
 const ABSENCE = 1000;
 /** The API has another view of the object than the writer: it has to be looked at. */
@@ -95,6 +97,7 @@ export const podWriterMachine = setup({
   actors: { ...slots },
   delays: {
     absence: ABSENCE,
+    gather: GATHER,
     retry: ({ context: { failures, retryAfterMs, env } }) => {
       const backoff = Math.min(LONGEST_RETRY, FIRST_RETRY * 2 ** Math.min(failures - 1, 10));
       return Math.max(retryAfterMs, backoff * (0.5 + env.random() / 2));
@@ -102,6 +105,12 @@ export const podWriterMachine = setup({
   },
   guards: {
     isDue: ({ context }, write: Write['do']) => context.next.do === write,
+    /** Only that the agent has it is to be told. */
+    isFirstStatus: ({ context: { next, written, api } }) =>
+      next.do === 'writeStatus' &&
+      written === undefined &&
+      api?.status?.startTime === undefined &&
+      next.status.phase === 'Pending',
     disagrees: (_, error: unknown) => DISAGREEMENTS.includes(AgentError.from(error, 'write the status').reason),
     wasDeleted: ({ context: { api } }) => api?.deletionTimestamp !== undefined,
     /** The API shows the pod anew: it answers, and what was refused may be accepted now. */
@@ -171,12 +180,19 @@ export const podWriterMachine = setup({
     waiting: {
       description: 'The API has what it is to have, as far as that can be had; waits for either side to change.',
       always: [
+        { guard: 'isFirstStatus', target: 'gathering' },
         { guard: { type: 'isDue', params: 'writeStatus' }, target: 'writing' },
         { guard: { type: 'isDue', params: 'createMirror' }, target: 'creatingMirror' },
         { guard: { type: 'isDue', params: 'deleteMirror' }, target: 'deletingMirror' },
         { guard: { type: 'isDue', params: 'deletePod' }, target: 'deleting' },
         { guard: { type: 'isDue', params: 'over' }, target: 'over' },
       ],
+    },
+    gathering: {
+      description: 'The first status of a pod that has done nothing yet stands back for a moment.',
+      after: {
+        gather: [{ guard: { type: 'isDue', params: 'writeStatus' }, target: 'writing' }, { target: 'waiting' }],
+      },
     },
     writing: {
       description: 'Writes the newest status; what changes meanwhile is written next.',

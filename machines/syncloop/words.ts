@@ -64,6 +64,7 @@ export const apiSourceWords: ChartWords = {
     listRetry: 'the wait before the pods are listed again',
     watchRetry: 'the wait before the pods are watched again',
     keepRetry: 'the wait before the pods are kept again',
+    gather: 'the moment in which more may come',
   },
   events: {
     'watch.batch': 'the API server tells of pods',
@@ -75,11 +76,13 @@ export const apiSourceWords: ChartWords = {
 export const podWriterWords: ChartWords = {
   guards: {
     isDue: 'this is to be written now',
+    isFirstStatus: 'the first status of a pod is to be written that has done nothing yet',
     disagrees: 'the API server has another view of the pod',
     wasDeleted: 'somebody deleted it',
     isNews: 'the API server shows the pod anew',
   },
   delays: {
+    gather: 'the moment for which the first status stands back',
     absence: 'the moment for which a deleted mirror pod stays away',
     retry: 'the wait before it is written again',
   },

@@ -16,6 +16,7 @@ type Run = Driven<typeof apiSourceMachine>;
 
 const input: DriveOptions<typeof apiSourceMachine>['input'] = (world) => ({ ...world, nodeName: 'node-1' });
 const machine = deferred(apiSourceMachine);
+const GATHER = 100;
 
 /** A pod of the API as it stands on the wire. */
 const object = (
@@ -51,12 +52,18 @@ function begin(...kept: Pod[]): Run {
   run.settle('recallPods', ok(kept));
   return run;
 }
-/** Following a watch since resourceVersion 10. */
+/** Following a watch since resourceVersion 10, with every pod kept. */
 function following(...pods: Pod[]): Run {
   const run = begin();
   run.settle('listPods', list('10', ...pods));
+  run.advance(GATHER);
   if (run.pending('keepPods').length) run.settle('keepPods', ok());
   return run;
+}
+/** What is to be kept is gathered for a moment, and then kept with this result. */
+function keep(run: Run, result: ReturnType<typeof ok> | ReturnType<typeof fail> = ok()): void {
+  if (!run.pending('keepPods').length) run.advance(GATHER);
+  run.settle('keepPods', result);
 }
 
 describe('apiSource', () => {
@@ -221,6 +228,7 @@ describe('apiSource', () => {
     const run = following(object('a', '5'), object('b', '6'));
     run.send({ type: 'watch.expired' });
     run.settle('listPods', list('90', object('b', '6'), object('c', '80')));
+    keep(run);
     expect(uids(sets(run).at(-1))).toEqual(['b', 'c']);
     expect(sets(run).at(-1)?.pods[0]).toBe(sets(run)[0]?.pods[1]);
     expect(watchFrom(run)).toBe('90');
@@ -243,6 +251,7 @@ describe('apiSource', () => {
     run.settle('listPods', list('50', object('b', '6')));
     expect(sets(run)[1]).toEqual({ type: 'source.set', source: 'api', pods: [kept[1]], problems: [] });
     expect(sets(run)[1]?.pods[0]).toBe(sets(run)[0]?.pods[1]);
+    run.advance(GATHER);
     expect(keeps(run)).toEqual([{ keep: [], forget: ['a'] }]);
   });
 
@@ -256,8 +265,7 @@ describe('apiSource', () => {
   });
 
   test('an outage is told once, is shown while it lasts, and changes no pod', () => {
-    const run = begin();
-    run.settle('listPods', list('10', object('a', '5')));
+    const run = following(object('a', '5'));
     run.send({ type: 'watch.expired' });
     for (let tries = 0; tries < 3; tries++) {
       run.settle('listPods', fail('UNAVAILABLE', 'connection refused'));
@@ -285,14 +293,17 @@ describe('apiSource', () => {
   test('pods are kept as they are delivered, once; a status is no reason', () => {
     const run = following(object('a', '5'));
     run.send(batch(['MODIFIED', object('a', '11', { status: { phase: 'Running' } })]));
+    expect(run.untilTimer()).toBeUndefined();
     run.send(batch(['ADDED', object('b', '12')]));
-    run.send(batch(['ADDED', object('c', '13')], ['DELETED', object('a', '14')]));
+    run.send(batch(['ADDED', object('c', '13')]));
+    run.advance(GATHER);
+    run.send(batch(['ADDED', object('d', '14')], ['DELETED', object('a', '15')]));
     run.settle('keepPods', ok());
-    run.settle('keepPods', ok());
+    keep(run);
     expect(keeps(run)).toEqual([
       { keep: ['a'], forget: [] },
-      { keep: ['b'], forget: [] },
-      { keep: ['c'], forget: ['a'] },
+      { keep: ['b', 'c'], forget: [] },
+      { keep: ['d'], forget: ['a'] },
     ]);
     expect(run.pending('keepPods')).toEqual([]);
   });
@@ -300,10 +311,10 @@ describe('apiSource', () => {
   test('a pod that goes after it could not be kept is forgotten all the same: some of it may have been written', () => {
     const run = begin();
     run.settle('listPods', list('10', object('a', '5'), object('b', '6')));
-    run.settle('keepPods', fail('EIO'));
+    keep(run, fail('EIO'));
     run.send(batch(['DELETED', object('a', '11')]));
     run.advance(30_000);
-    run.settle('keepPods', ok());
+    keep(run);
     expect(keeps(run)).toEqual([
       { keep: ['a', 'b'], forget: [] },
       { keep: ['b'], forget: ['a'] },
@@ -315,9 +326,10 @@ describe('apiSource', () => {
     const run = begin();
     run.settle('listPods', list('10', object('a', '5')));
     for (let tries = 0; tries < 2; tries++) {
-      run.settle('keepPods', fail('ENOSPC', 'no space left on device'));
+      keep(run, fail('ENOSPC', 'no space left on device'));
       run.advance(30_000);
     }
+    run.advance(GATHER);
     expect(run.parent.events()).toEqual([
       'Warning FailedSync the pods of the API could not be kept: no space left on device',
     ]);

@@ -60,6 +60,7 @@ describe('podWriter', () => {
     const isMirrorOf = ({ snapshot }: Run) => snapshot.context.name === 'etcd';
     const report = walk(podWriterMachine, {
       inputs: {
+        'a new API pod': inputOf({ wanted: wantedPod({ status: podStatus('Pending') }), api: apiPod() }),
         'an API pod': inputOf({ wanted: wantedPod({ status: running }), api: apiPod() }),
         'an API pod that ended': inputOf({
           wanted: wantedPod({ status: succeeded, released: true }),
@@ -118,6 +119,7 @@ describe('podWriter', () => {
 
   test('the newest status wins: what changes during a write is written next, what was in between is not', () => {
     const run = start({ wanted: wantedPod({ status: podStatus('Pending') }), api: apiPod() });
+    run.advance(50);
     run.send(want(wantedPod({ status: running })));
     run.send(want(wantedPod({ status: ready })));
     run.settle('patchStatus', answer('11', podStatus('Pending')));
@@ -125,6 +127,20 @@ describe('podWriter', () => {
     expect(written(run)).toEqual(['Pending', 'Running']);
     expect(inputs(run, 'patchStatus')[1]).toMatchObject({ uid: 'uid-1', before: podStatus('Pending'), status: ready });
     expect(run.pending()).toEqual([]);
+  });
+
+  test('the first status of a pod that has done nothing stands back for a moment; any other does not', () => {
+    const waits = start({ wanted: wantedPod({ status: podStatus('Pending') }), api: apiPod() });
+    expect(written(waits)).toEqual([]);
+    waits.advance(49);
+    waits.send(want(wantedPod({ status: running })));
+    waits.advance(1);
+    expect(written(waits)).toEqual(['Running']);
+    for (const status of [running, podStatus('Failed')])
+      expect(written(start({ wanted: wantedPod({ status }), api: apiPod() }))).toEqual([status.phase]);
+    const again = { status: podStatus('Pending', { startTime: DELETED }) };
+    const changed = wantedPod({ status: podStatus('Pending', { podIP: '192.0.2.7' }) });
+    expect(written(start({ wanted: changed, api: apiPod(again) }))).toEqual(['Pending']);
   });
 
   test('a status that the API has already is not written; an echo of an own write is no change', () => {

@@ -10,7 +10,7 @@ import { readMounts } from '../mounts.ts';
 import { findHierarchies, type Hierarchies } from './hierarchies.ts';
 import { cgroupfsPath, podCgroup, QOS_CLASSES, qosCgroup, systemdPath } from './names.ts';
 import { burstableShares } from './qos-shares.ts';
-import { childCgroups, limitCgroup, makeCgroup, removeCgroup } from './tree.ts';
+import { childCgroups, handDownCpus, limitCgroup, makeCgroup, removeCgroup } from './tree.ts';
 
 /** cgroup_parent of a pod's sandbox in the driver's form; undefined where cgroupsPerQOS is off. */
 export function podCgroupParent(settings: CgroupSettings, pod: DesiredPod): string | undefined {
@@ -129,7 +129,10 @@ async function openHierarchies(settings: CgroupSettings): Promise<Opened> {
   );
   let parents: Promise<void> | undefined;
   const make = async () => {
-    for (const qos of QOS_CLASSES) await makeCgroup(hierarchies, path(qos));
+    for (const qos of QOS_CLASSES) {
+      await makeCgroup(hierarchies, path(qos));
+      await handDownCpus(hierarchies, path(qos));
+    }
     await limitCgroup(hierarchies, path('Guaranteed'), { cpuShares: BigInt(availableParallelism()) * 1024n });
     await limitCgroup(hierarchies, path('BestEffort'), { cpuShares: 2n });
   };

@@ -17,15 +17,22 @@ const KILL_SETTLE_MS = 50;
 /** Makes a cgroup in every tree, parents included; done where it is there. */
 export async function makeCgroup({ version, trees }: Hierarchies, path: string): Promise<void> {
   if (version === 2) return makeUnified(trees[0]?.path ?? '/sys/fs/cgroup', path);
-  await Promise.all(
-    trees.map(async (tree) => {
-      await makeDirectory(join(tree.path, path));
-      if (tree.controllers.includes('cpuset')) await fillCpuset(tree.path, path);
-    }),
-  );
+  await Promise.all(trees.map((tree) => makeDirectory(join(tree.path, path))));
 }
 
-/** A v1 cpuset takes no process before it has CPUs and memory nodes: its parent's, where it has none of its own. */
+/**
+ * Gives a cgroup CPUs and memory nodes, and has the kernel give the same to each that is made below it from now on: a v1
+ * cpuset takes no process before it has some, and to write them into each costs a pod's start as much as the cgroup itself
+ * (cgroup-v1/cpusets.rst, 1.6). v2 does so by itself.
+ */
+export async function handDownCpus({ version, trees }: Hierarchies, path: string): Promise<void> {
+  const tree = version === 1 ? trees.find(({ controllers }) => controllers.includes('cpuset')) : undefined;
+  if (!tree) return;
+  await fillCpuset(tree.path, path);
+  await writeFile(join(tree.path, path, 'cgroup.clone_children'), '1');
+}
+
+/** From its parent, where it has none of its own. */
 async function fillCpuset(tree: string, path: string): Promise<void> {
   const fill = async (cgroup: string, file: string): Promise<string> => {
     const own = (await readFile(join(cgroup, file), 'utf8')).trim();

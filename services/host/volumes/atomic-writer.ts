@@ -39,7 +39,7 @@ export async function writeVolume(
   const before = await currentFolder(directory);
   if (before === undefined || !(await isSame(join(directory, before), wanted))) {
     const folder = await newFolder(directory);
-    for (const [path, file] of wanted) await writeOne(join(directory, folder), path, file);
+    await writeAll(join(directory, folder), wanted);
     await own(join(directory, folder));
     await rm(join(directory, NEXT), { force: true });
     await symlink(folder, join(directory, NEXT));
@@ -69,9 +69,13 @@ async function newFolder(directory: string): Promise<string> {
   return name;
 }
 
-async function writeOne(folder: string, path: string, { data, mode, uid }: VolumeFile): Promise<void> {
-  const file = join(folder, path);
-  await makeParents(folder, posix.dirname(path));
+/** Side by side: a pod waits for them. */
+async function writeAll(folder: string, files: ReadonlyMap<string, VolumeFile>): Promise<void> {
+  for (const parent of new Set([...files.keys()].map((path) => posix.dirname(path)))) await makeParents(folder, parent);
+  await Promise.all([...files].map(([path, file]) => writeOne(join(folder, path), file)));
+}
+
+async function writeOne(file: string, { data, mode, uid }: VolumeFile): Promise<void> {
   await writeFile(file, bytesOf(data), { flag: 'wx', mode });
   // Apart from the creation's mode, which the umask cuts.
   await chmod(file, mode);
@@ -113,17 +117,19 @@ async function filesBelow(folder: string, below: string): Promise<string[]> {
 /** The names that a user sees: a link for each first component; and nothing that is left from before. */
 async function showNames(directory: string, names: ReadonlySet<string>): Promise<void> {
   const current = await readlink(join(directory, DATA));
-  for (const name of names) {
-    const target = posix.join(DATA, name);
-    const stats = await ifThere(lstat(join(directory, name)));
-    if (stats?.isSymbolicLink() && (await readlink(join(directory, name))) === target) continue;
-    if (stats) await rm(join(directory, name), { recursive: true, force: true });
-    await symlink(target, join(directory, name));
-  }
+  await Promise.all([...names].map((name) => showName(directory, name)));
   for (const name of await readdir(directory)) {
     if (name === DATA || name === current || names.has(name)) continue;
     await rm(join(directory, name), { recursive: true, force: true });
   }
+}
+
+async function showName(directory: string, name: string): Promise<void> {
+  const target = posix.join(DATA, name);
+  const stats = await ifThere(lstat(join(directory, name)));
+  if (stats?.isSymbolicLink() && (await readlink(join(directory, name))) === target) return;
+  if (stats) await rm(join(directory, name), { recursive: true, force: true });
+  await symlink(target, join(directory, name));
 }
 
 const firstOf = (path: string) => path.split('/')[0] ?? '';

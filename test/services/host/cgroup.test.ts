@@ -88,6 +88,11 @@ describe('names', () => {
     const memory = version === 2 ? 'memory.max' : 'memory.limit_in_bytes';
     const read = (path: string) => readFile(path, 'utf8').then((text) => text.trim());
     expect(await read(join(tree, ROOT, 'kubepods/burstable/poda', memory))).toBe(String(32 << 20));
+    const cpuset = trees.find(({ controllers }) => controllers.includes('cpuset'))?.path;
+    for (const file of cpuset === undefined ? [] : ['cpuset.cpus', 'cpuset.mems'])
+      expect(await read(join(cpuset ?? '', ROOT, 'kubepods/burstable/poda', file))).toBe(
+        await read(join(cpuset ?? '', file)),
+      );
     const cpu = trees.find(({ controllers }) => version === 2 || controllers.includes('cpu'))?.path ?? '';
     const shares = () => read(join(cpu, ROOT, 'kubepods/burstable', version === 2 ? 'cpu.weight' : 'cpu.shares'));
     expect(await shares()).toBe(version === 2 ? '39' : '1024');
