@@ -27,7 +27,7 @@ interface PodWriterContext extends PodWriterInput, WriterView {
 const FIRST_RETRY = 250;
 /** The kubelet looks every 10 s for what is not written (facts/constants.tsv status). */
 const LONGEST_RETRY = 10_000;
-/** For which the first status of a pod stands back, ms: what the pod is to do comes first, and the next may replace it. */
+/** For which the status of a pod that has not begun stands back, ms: its start comes first, and makes the next status. */
 const GATHER = 50;
 /** For which a mirror pod stays away that somebody deleted, ms: kubectl, which looks each 100 ms, takes another for the same. */
 const ABSENCE = 1000;
@@ -105,12 +105,8 @@ export const podWriterMachine = setup({
   },
   guards: {
     isDue: ({ context }, write: Write['do']) => context.next.do === write,
-    /** Only that the agent has it is to be told. */
-    isFirstStatus: ({ context: { next, written, api } }) =>
-      next.do === 'writeStatus' &&
-      written === undefined &&
-      api?.status?.startTime === undefined &&
-      next.status.phase === 'Pending',
+    /** Only how far the pod's preparation has come is to be told. */
+    canStandBack: ({ context: { next } }) => next.do === 'writeStatus' && next.status.phase === 'Pending',
     disagrees: (_, error: unknown) => DISAGREEMENTS.includes(AgentError.from(error, 'write the status').reason),
     wasDeleted: ({ context: { api } }) => api?.deletionTimestamp !== undefined,
     /** The API shows the pod anew: it answers, and what was refused may be accepted now. */
@@ -180,7 +176,7 @@ export const podWriterMachine = setup({
     waiting: {
       description: 'The API has what it is to have, as far as that can be had; waits for either side to change.',
       always: [
-        { guard: 'isFirstStatus', target: 'gathering' },
+        { guard: 'canStandBack', target: 'gathering' },
         { guard: { type: 'isDue', params: 'writeStatus' }, target: 'writing' },
         { guard: { type: 'isDue', params: 'createMirror' }, target: 'creatingMirror' },
         { guard: { type: 'isDue', params: 'deleteMirror' }, target: 'deletingMirror' },
@@ -189,7 +185,7 @@ export const podWriterMachine = setup({
       ],
     },
     gathering: {
-      description: 'The first status of a pod that has done nothing yet stands back for a moment.',
+      description: 'The status of a pod that has not begun stands back for a moment, so that its start comes first.',
       after: {
         gather: [{ guard: { type: 'isDue', params: 'writeStatus' }, target: 'writing' }, { target: 'waiting' }],
       },

@@ -76,13 +76,13 @@ export const apiSourceWords: ChartWords = {
 export const podWriterWords: ChartWords = {
   guards: {
     isDue: 'this is to be written now',
-    isFirstStatus: 'the first status of a pod is to be written that has done nothing yet',
+    canStandBack: 'only how far the preparation of the pod has come is to be written',
     disagrees: 'the API server has another view of the pod',
     wasDeleted: 'somebody deleted it',
     isNews: 'the API server shows the pod anew',
   },
   delays: {
-    gather: 'the moment for which the first status stands back',
+    gather: 'the moment for which such a status stands back',
     absence: 'the moment for which a deleted mirror pod stays away',
     retry: 'the wait before it is written again',
   },

@@ -73,10 +73,12 @@ export function containerSlots(services: CriServices): ContainerSlots {
   const { own } = observer;
   return {
     createContainer: fromPromise(async ({ input: { pod, container, attempt, sandbox, imageRef }, signal }) => {
-      const variables = await configured(() => environment(pod, container, sandbox, signal));
-      const { mounts } = await host.prepareContainer(pod, container, attempt, signal);
-      const image = needsImageUser(pod, container) ? await imageStatus(cri, imageRef, signal) : undefined;
-      const forSandbox = await sandboxConfig(services, pod, sandbox.attempt);
+      const [variables, { mounts }, image, forSandbox] = await Promise.all([
+        configured(() => environment(pod, container, sandbox, signal)),
+        host.prepareContainer(pod, container, attempt, signal),
+        needsImageUser(pod, container) ? imageStatus(cri, imageRef, signal) : undefined,
+        sandboxConfig(services, pod, sandbox.attempt),
+      ]);
       const place = { attempt, imageRef, image, mounts, environment: variables };
       const config = await configured(() => containerConfig(pod, container, place, settings));
       const create = () => createContainer(cri, sandbox.id, config, forSandbox, signal);
