@@ -89,7 +89,7 @@ export const podSetup = setup({
     mayEndPreparing: and([
       'mustEnd',
       stateIn({ syncing: { preparing: { cgroup: 'ensured' } } }),
-      stateIn({ syncing: { preparing: { files: 'waitingForVolumes' } } }),
+      stateIn({ syncing: { preparing: { directories: 'made' } } }),
     ]),
     hasEnded: ({ context }) => context.plan.finished,
     endIsUnproven: ({ context }) => endIsUnproven(context.plan, context.observed),

@@ -16,13 +16,14 @@ export const syncing = podSetup.createStateConfig({
   after: { activeDeadline: { guard: 'deadlinePassed', actions: ['endAtDeadline', 'replan'] } },
   states: {
     preparing: {
-      description: 'Makes what the containers stand on, side by side: the cgroup, and directories with the volumes.',
+      description: 'Makes what the containers stand on, side by side: cgroup, directories, volumes.',
       type: 'parallel',
       // What is under way would leave behind what the end has cleared away.
       always: { guard: 'mayEndPreparing', target: '#pod.terminating' },
       onDone: { target: 'active', actions: ['succeed', assign({ prepared: true })] },
       states: {
         cgroup: {
+          description: 'The cgroup of the pod.',
           initial: 'ensuringCgroup',
           states: {
             ensuringCgroup: {
@@ -40,7 +41,8 @@ export const syncing = podSetup.createStateConfig({
             ensured: { type: 'final', description: 'The cgroup is there.' },
           },
         },
-        files: {
+        directories: {
+          description: 'The directories of the pod.',
           initial: 'makingDirectories',
           states: {
             makingDirectories: {
@@ -49,7 +51,7 @@ export const syncing = podSetup.createStateConfig({
                 src: 'makeDirectories',
                 input: ({ context }) => ({ pod: context.pod }),
                 onDone: {
-                  target: 'waitingForVolumes',
+                  target: 'made',
                   actions: assign(({ event }) => ({ highestLogAttempt: event.output.highestLogAttempt })),
                 },
                 onError: {
@@ -58,15 +60,22 @@ export const syncing = podSetup.createStateConfig({
                 },
               },
             },
+            made: { type: 'final', description: 'The directories are there.' },
+          },
+        },
+        volumes: {
+          description: 'The volumes that its containers use.',
+          initial: 'waitingForVolumes',
+          states: {
             waitingForVolumes: {
               meta: { awaits: ['volumesMounted'] },
               description:
                 'Every volume that a container uses is mounted by an actor of its own; waits for all of them.',
               entry: 'makeVolumes',
-              always: { guard: 'volumesMounted', target: 'ready' },
+              always: { guard: 'volumesMounted', target: 'mounted' },
               after: { volumesTimeout: { target: 'waitingForVolumes', reenter: true, actions: 'recordVolumesLate' } },
             },
-            ready: { type: 'final', description: 'Directories and volumes are there.' },
+            mounted: { type: 'final', description: 'The volumes are there.' },
           },
         },
       },

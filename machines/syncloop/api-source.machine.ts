@@ -202,9 +202,9 @@ export const apiSourceMachine = setup({
       states: {
         waiting: {
           description: 'Every pod is kept as it was delivered.',
-          always: { guard: 'hasToKeep', target: 'gathering' },
+          always: { guard: 'hasToKeep', target: 'waitingForMore' },
         },
-        gathering: {
+        waitingForMore: {
           description: 'Something is to be kept or forgotten; more may come at once.',
           after: { gather: 'keeping' },
         },

@@ -28,7 +28,7 @@ const FIRST_RETRY = 250;
 /** The kubelet looks every 10 s for what is not written (facts/constants.tsv status). */
 const LONGEST_RETRY = 10_000;
 /** For which the status of a pod that has not begun stands back, ms: its start comes first, and makes the next status. */
-const GATHER = 50;
+const STAND_BACK = 50;
 /** For which a mirror pod stays away that somebody deleted, ms: kubectl, which looks each 100 ms, takes another for the same. */
 const ABSENCE = 1000;
 /** The API has another view of the object than the writer: it has to be looked at. */
@@ -97,7 +97,7 @@ export const podWriterMachine = setup({
   actors: { ...slots },
   delays: {
     absence: ABSENCE,
-    gather: GATHER,
+    standBack: STAND_BACK,
     retry: ({ context: { failures, retryAfterMs, env } }) => {
       const backoff = Math.min(LONGEST_RETRY, FIRST_RETRY * 2 ** Math.min(failures - 1, 10));
       return Math.max(retryAfterMs, backoff * (0.5 + env.random() / 2));
@@ -176,7 +176,7 @@ export const podWriterMachine = setup({
     waiting: {
       description: 'The API has what it is to have, as far as that can be had; waits for either side to change.',
       always: [
-        { guard: 'canStandBack', target: 'gathering' },
+        { guard: 'canStandBack', target: 'waitingForStart' },
         { guard: { type: 'isDue', params: 'writeStatus' }, target: 'writing' },
         { guard: { type: 'isDue', params: 'createMirror' }, target: 'creatingMirror' },
         { guard: { type: 'isDue', params: 'deleteMirror' }, target: 'deletingMirror' },
@@ -184,10 +184,10 @@ export const podWriterMachine = setup({
         { guard: { type: 'isDue', params: 'over' }, target: 'over' },
       ],
     },
-    gathering: {
+    waitingForStart: {
       description: 'The status of a pod that has not begun stands back for a moment, so that its start comes first.',
       after: {
-        gather: [{ guard: { type: 'isDue', params: 'writeStatus' }, target: 'writing' }, { target: 'waiting' }],
+        standBack: [{ guard: { type: 'isDue', params: 'writeStatus' }, target: 'writing' }, { target: 'waiting' }],
       },
     },
     writing: {

@@ -82,7 +82,7 @@ export const podWriterWords: ChartWords = {
     isNews: 'the API server shows the pod anew',
   },
   delays: {
-    gather: 'the moment for which such a status stands back',
+    standBack: 'the moment for which such a status stands back',
     absence: 'the moment for which a deleted mirror pod stays away',
     retry: 'the wait before it is written again',
   },

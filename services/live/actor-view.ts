@@ -49,22 +49,18 @@ export function machineOf(actor: AnyActorRef): string {
 const texts = new Map<string, string>();
 
 /** The text of a state, the same object each time: histories hold many. */
-export function stateName(value: unknown): string {
-  const text = stateText(value);
+export function stateName(snapshot: SnapshotView): string {
+  const text = stateText(snapshot);
   const known = texts.get(text);
   if (known === undefined) texts.set(text, text);
   return known ?? text;
 }
 
-/** `{ syncing: 'active' }` as `syncing.active`; parallel states with `, ` between. */
-function stateText(value: unknown): string {
-  if (typeof value !== 'object' || value === null) return String(value);
-  return Object.entries(value)
-    .map(([key, inner]) => {
-      const rest = stateText(inner);
-      return rest ? `${key}.${rest}` : key;
-    })
-    .join(', ');
+/** `syncing.active`; of parallel states those that are not over, with `, ` between. */
+function stateText({ _nodes: nodes = [] }: SnapshotView): string {
+  const leaves = nodes.filter(({ type }) => type === 'atomic' || type === 'final').sort((a, b) => a.order - b.order);
+  const open = leaves.filter(({ type }) => type !== 'final');
+  return (open.length > 0 ? open : leaves).map(({ path }) => path.join('.')).join(', ');
 }
 
 interface Named {

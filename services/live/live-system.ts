@@ -172,7 +172,7 @@ export function createLiveSystem(options: LiveSystemOptions): RunningLiveSystem 
 
   const settle = (entry: Entry, type: string, snapshot: SnapshotView) => {
     const cause = causeNow(resolve(entry));
-    const state = snapshot.value === entry.snapshot?.value ? entry.state : stateName(snapshot.value);
+    const state = snapshot.value === entry.snapshot?.value ? entry.state : stateName(snapshot);
     let transition: Transition | undefined;
     if (state !== entry.state) {
       const { name: actor, machine } = entry;

@@ -185,7 +185,7 @@ export const SITUATIONS: readonly Situation[] = [
   },
   {
     what: 'a first crash',
-    make: running((it) => it.world.runtime.crash(it.container('app').id, 3), 15),
+    make: running((it) => it.world.runtime.crash(it.container('app').id, 3), 22),
     headline: ['does not run as it is to: container app ended with code 3 0 s ago', 'it has the image'],
     waitsFor: ['this call (inspectImage) has been under way for'],
   },
@@ -320,7 +320,7 @@ export const SITUATIONS: readonly Situation[] = [
     }),
     headline: [
       'Failed to create pod sandbox: plugin type="bridge" failed (add): no free addresses',
-      'the wait before the next try is over in 6 s',
+      'the wait before the next try is over in 7 s',
     ],
   },
   {
@@ -471,7 +471,7 @@ export const SITUATIONS: readonly Situation[] = [
     what: 'a deleted pod whose last status cannot be written',
     cluster: true,
     make: async (it) => {
-      await ofApi(5_000, (it) => it.delete('web'), 5)(it);
+      await ofApi(5_000, (it) => it.delete('web'), 12)(it);
       it.cluster.server.away = 'refuses';
       await it.wait(5_000);
     },
@@ -509,7 +509,7 @@ export const SITUATIONS: readonly Situation[] = [
     headline: [
       'Nothing of default/web-node-1 runs any more',
       'error releasing pod: cgroup kubepods/pod1: device or resource busy',
-      'the wait before the next try is over in 2 s',
+      'the wait before the next try is over in 1 s',
     ],
   },
   {
