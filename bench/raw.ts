@@ -1,6 +1,10 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { totalmem } from 'node:os';
 import { join } from 'node:path';
+import { decodeManifest } from '../machines/syncloop/policy/decode-pod.ts';
 import { connectCri, type Cri } from '../services/cri/client.ts';
 import { ContainerConfig, PodSandboxConfig } from '../services/cri/proto/generated/cri.ts';
+import { containerConfig, podSandboxConfig } from '../services/cri/configs.ts';
 import { TaskExit, type Envelope } from '../services/cri/proto/generated/containerd-events.ts';
 import { createContainer } from '../services/cri/verbs/create-container.ts';
 import { removePodSandbox } from '../services/cri/verbs/remove-pod-sandbox.ts';
@@ -9,7 +13,7 @@ import { startContainer } from '../services/cri/verbs/start-container.ts';
 import { stopPodSandbox } from '../services/cri/verbs/stop-pod-sandbox.ts';
 import { subscribe } from '../services/cri/verbs/subscribe.ts';
 import { startContainerd } from '../test/support/containerd.ts';
-import { exitsOnce, live, now, type Folder } from './pods.ts';
+import { exitsOnce, live, manifest, now, type Folder } from './pods.ts';
 
 const signal = new AbortController().signal;
 
@@ -28,6 +32,37 @@ function configs(name: string, folder: Folder, script = live(name)) {
     linux: {},
   });
   return { sandbox, container };
+}
+
+/** The same pod with all that the agent, like a kubelet, asks for it: seccomp, masked paths, DNS, limits, termination log. */
+async function wholeConfigs(name: string, folder: Folder) {
+  const { pods, problems } = decodeManifest(JSON.stringify(manifest(name, live(name), folder.out)), name, {
+    source: 'file',
+    nodeName: '',
+  });
+  const [pod] = pods;
+  const [spec] = pod?.spec.containers ?? [];
+  if (!pod || !spec) throw new Error(problems.join());
+  const settings = {
+    ...{ cpuCFSQuota: true, cpuCFSQuotaPeriodUs: 100_000, memoryCapacityBytes: totalmem(), memoryOomGroup: false },
+    ...{ seccompDefault: false, seccompDir: '' },
+  };
+  const logDirectory = join(folder.out, `logs-${name}`);
+  const termination = join(logDirectory, 'termination');
+  await mkdir(logDirectory);
+  await writeFile(termination, '');
+  const bind = (hostPath: string, containerPath: string) =>
+    ({ hostPath, containerPath, readOnly: false, recursiveReadOnly: false, propagation: 'None' }) as const;
+  const mounts = [bind(folder.out, '/out'), bind(termination, '/dev/termination-log')];
+  const dns = { servers: ['192.0.2.1'], searches: [], options: [] };
+  const sandbox = podSandboxConfig(
+    pod,
+    { attempt: 0, cgroupParent: `/statelet-bench/${name}`, logDirectory, dns },
+    settings,
+  );
+  const imageRef = spec.image ?? '';
+  const place = { attempt: 0, imageRef, image: undefined, mounts, environment: [] };
+  return { sandbox, container: containerConfig(pod, spec, place, settings) };
 }
 
 /** The three calls that a pod needs at the least, ms: from the first call, and from the made sandbox, to the running process. */
@@ -58,9 +93,15 @@ export class Floor {
     return new Floor(containerd, cri, folder);
   }
 
-  /** One pod, which is gone again when this answers. */
-  async one(): Promise<RawStart> {
-    const { id, ...times } = await this.#start(this.#name());
+  /**
+   * One pod, which is gone again when this answers.
+   *
+   * @param asks of the runtime: what it cannot do without, or all that the agent asks of it for the same pod
+   */
+  async one(asks: 'least' | 'all' = 'least'): Promise<RawStart> {
+    const name = this.#name();
+    const configured = asks === 'all' ? await wholeConfigs(name, this.#folder) : configs(name, this.#folder);
+    const { id, ...times } = await this.#start(name, configured);
     await this.#remove([id]);
     return times;
   }
@@ -116,8 +157,7 @@ export class Floor {
     return `raw-${this.#made}`;
   }
 
-  async #start(name: string): Promise<RawStart & { id: string }> {
-    const { sandbox, container } = configs(name, this.#folder);
+  async #start(name: string, { sandbox, container } = configs(name, this.#folder)): Promise<RawStart & { id: string }> {
     const began = now();
     const id = await runPodSandbox(this.#cri, sandbox, signal);
     const made = now();

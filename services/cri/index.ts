@@ -102,6 +102,8 @@ export function containerSlots(services: CriServices): ContainerSlots {
     stopContainer: fromPromise(async ({ input: { pod, name, ...stop }, signal }) => {
       const { id, gracePeriodSeconds } = stop;
       await recordStop(pod.metadata.uid, name, stop);
+      // A stop in less time has taken its place: asked for after that one, it would give the longer time again.
+      signal.throwIfAborted();
       await own.during('stop', id, () => stopContainer(cri, id, gracePeriodSeconds, signal));
       return await observer.observeContainer(id, signal);
     }),

@@ -9,6 +9,7 @@ import type { PodStatusInput } from './pod-status-input.ts';
 type Terminated = NonNullable<ContainerState['terminated']>;
 
 const UNKNOWN_EXIT_CODE = 137;
+const REPLACED = { reason: 'ContainerCreating', message: '' };
 const LOST_INIT_MESSAGE =
   'Unable to get init container status from container runtime and pod has been initialized, treat it as exited normally';
 const LOST_RUNNING_MESSAGE =
@@ -101,20 +102,25 @@ function withoutInstance(
   };
 }
 
-/** The reason why it waits, shown in place of its end only where it is to run again. */
+/**
+ * The reason why it waits, shown in place of its end only where it is to run again. Where that is for a changed definition, the
+ * end is never shown: one that no restart follows is an end that the API lets nobody take back.
+ */
 function whileWaiting(
   input: ContainerStatusInput,
   container: Container,
   newest: ObservedContainer | undefined,
   status: ContainerStatus,
 ): ContainerStatus {
-  const waiting = input.waiting[container.name];
+  const isReplaced = newest?.state === 'exited' && input.replaced?.includes(container.name) === true;
+  const waiting = input.waiting[container.name] ?? (isReplaced ? REPLACED : undefined);
   if (!waiting || newest?.state === 'running' || input.terminating || input.pod.metadata.deletionTimestamp) {
     return status;
   }
   const ended = status.state?.terminated;
   const completedInit = ended && input.init && !isSidecar(container) && succeeded(ended);
-  if (ended && (completedInit || !restartsAfter(container, input.pod.spec, ended))) return status;
+  const endStands = completedInit || (ended !== undefined && !restartsAfter(container, input.pod.spec, ended));
+  if (endStands && !isReplaced) return status;
   const { reason, message } = waiting;
   return {
     ...status,

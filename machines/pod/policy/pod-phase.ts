@@ -8,6 +8,8 @@ export interface PodPhaseInput {
   spec: PodSpec;
   initContainerStatuses: readonly ContainerStatus[];
   containerStatuses: readonly ContainerStatus[];
+  /** Containers that are run again because their definition changed, however they ended. */
+  replaced?: readonly string[];
   /** A regular container has started in the pod's present sandbox: the init containers are over. */
   initialized: boolean;
   /** The pod was told to end and none of its containers can run again; never true for static pods. */
@@ -37,7 +39,9 @@ export function podPhase(input: PodPhaseInput): PodPhase {
   if (counts.running > 0 || counts.unknown > 0 || counts.ends.length === 0) return 'Pending';
   const allSucceeded = counts.ends.every(({ end, waiting }) => !waiting && succeeded(end));
   if (input.ended) return allSucceeded ? 'Succeeded' : 'Failed';
-  if (counts.ends.some(({ container, end }) => restartsAfter(container, spec, end))) return 'Running';
+  const isFollowed = ({ container, end }: { container: Container; end: Terminated }) =>
+    input.replaced?.includes(container.name) || restartsAfter(container, spec, end);
+  if (counts.ends.some(isFollowed)) return 'Running';
   return allSucceeded ? 'Succeeded' : 'Failed';
 }
 

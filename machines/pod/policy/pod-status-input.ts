@@ -8,6 +8,8 @@ export interface PodStatusInput {
   observed: ObservedPod;
   /** By container name: why it is not running. */
   waiting: Readonly<Record<string, { reason: string; message: string }>>;
+  /** Containers that are run again because their definition changed, however they ended. */
+  replaced?: readonly string[];
   /** The status made before. */
   previous?: PodStatus;
   /** The pod is to end as Failed (DeadlineExceeded, Evicted …); shown once its containers are stopped. */

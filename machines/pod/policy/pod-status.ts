@@ -116,6 +116,7 @@ function phaseOf(input: PodStatusInput, statuses: Statuses, initialized: boolean
     spec: pod.spec,
     initContainerStatuses: statuses.init,
     containerStatuses: statuses.regular,
+    replaced: input.replaced,
     initialized,
     ended: mayBeForced,
   });

@@ -93,6 +93,7 @@ export function statusOf(facts: PodFacts, now: number): PodStatus | undefined {
     pod: facts.pod,
     observed: facts.observed,
     waiting: facts.waiting,
+    replaced: replacedBy(facts.plan),
     previous: facts.status,
     failed: facts.termination?.failed,
     terminating: facts.termination !== undefined || isOver(facts),
@@ -102,6 +103,13 @@ export function statusOf(facts: PodFacts, now: number): PodStatus | undefined {
     runtimeName: facts.runtimeName,
     now,
   });
+}
+
+/** Containers whose next instance is of a changed definition. */
+function replacedBy(plan: PodPlan | undefined): string[] {
+  return Object.entries(plan?.containers ?? {}).flatMap(([name, own]) =>
+    own.do === 'run' && own.reason === 'definitionChanged' ? [name] : [],
+  );
 }
 
 /** Everything that the pod was to run has ended for good, whether or not its end was reported before. */

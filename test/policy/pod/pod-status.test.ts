@@ -264,6 +264,24 @@ describe('container statuses', () => {
     expect(main(last)?.state?.terminated?.exitCode).toBe(1);
   });
 
+  test('one that is run again because its definition changed waits, whatever it ended with and whatever the policy', () => {
+    for (const restartPolicy of ['OnFailure', 'Never']) {
+      const input = statusInput({ pod: pod({ restartPolicy }), observed: observed([ended('main', 0)]) });
+      const status = podStatus({ ...input, replaced: ['main'] });
+      expect(main(status)).toMatchObject({
+        state: { waiting: { reason: 'ContainerCreating' } },
+        lastState: { terminated: { exitCode: 0 } },
+        ready: false,
+      });
+      expect(status.phase).toBe('Running');
+      expect(condition(status, 'Ready')).toMatchObject({ status: 'False', reason: 'ContainersNotReady' });
+      const waiting = { main: { reason: 'CreateContainerError', message: 'no' } };
+      expect(main(podStatus({ ...input, replaced: ['main'], waiting }))?.state).toEqual({ waiting: waiting.main });
+      // Of an agent that knows nothing of the change, it is over.
+      expect(main(podStatus(input))?.state?.terminated?.exitCode).toBe(0);
+    }
+  });
+
   test('B078 a recorded exit is never replaced by an unknown one', () => {
     const owner = pod({ ...never, containers: [container('main'), container('b')] });
     const before = podStatus(statusInput({ pod: owner, observed: observed([ended('main', 0), instance('b')]) }));

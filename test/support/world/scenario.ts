@@ -119,9 +119,12 @@ export const ACTS: Acts = {
     if (sandboxes.length) runtime.stopSandbox(random.pick(sandboxes));
   },
   removeExited({ runtime, random, specs }) {
-    // How a pod ended that never restarts is known from these records alone.
-    const mayGo = (uid: string) => specs.get(uid)?.spec.restartPolicy !== 'Never';
-    const exited = [...runtime.containers.values()].filter((c) => c.state === 'exited' && mayGo(c.podUid));
+    // How a container ended that is not to run again is known from these records alone, until the pod's end is kept.
+    const mayGo = ({ podUid, exitCode }: { podUid: string; exitCode?: number }) => {
+      const policy = specs.get(podUid)?.spec.restartPolicy ?? 'Always';
+      return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
+    };
+    const exited = [...runtime.containers.values()].filter((c) => c.state === 'exited' && mayGo(c));
     if (exited.length) runtime.removeContainer(random.pick(exited).id);
   },
   runtimeAway: ({ runtime, random }) => void (runtime.up = random.chance(0.7)),

@@ -331,6 +331,8 @@ export class World {
       });
     };
 
+    let stopsAsked = 0;
+    const newestStop = new Map<string, number>();
     const containerSlots: ContainerSlots = {
       createContainer: fromPromise(({ input }) =>
         call('CreateContainer', () => {
@@ -346,15 +348,22 @@ export class World {
           throw new AgentError({ op: 'StartContainer', reason: 'NOT_FOUND', message: 'gone', transient: true });
         return instance;
       }),
-      stopContainer: fromPromise(async ({ input: { pod, name, ...stop } }) => {
+      stopContainer: fromPromise(async ({ input: { pod, name, ...stop }, signal }) => {
         const { id, gracePeriodSeconds } = stop;
         // As the real one does: what could not be kept keeps from no stop.
         const aheadBy = life.now() - clock.elapsed;
         await host('recordStop', () => this.stops.set(`${pod.metadata.uid}/${name}`, { ...stop, aheadBy })).catch(
           () => undefined,
         );
+        signal.throwIfAborted();
         let ended: Promise<void> | undefined;
-        await call('StopContainer', () => void (ended = runtime.stopContainer(id, gracePeriodSeconds)));
+        const turn = ++stopsAsked;
+        await call('StopContainer', () => {
+          // Calls on one connection come one after the other, however long each of them is on its way here.
+          if (turn < (newestStop.get(id) ?? 0)) return;
+          newestStop.set(id, turn);
+          ended = runtime.stopContainer(id, gracePeriodSeconds);
+        });
         await alive(ended ?? Promise.resolve());
         return lookAt(id);
       }),
