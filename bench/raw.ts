@@ -38,7 +38,7 @@ function configs(name: string, folder: Folder, script = live(name)) {
 async function wholeConfigs(name: string, folder: Folder) {
   const { pods, problems } = decodeManifest(JSON.stringify(manifest(name, live(name), folder.out)), name, {
     source: 'file',
-    nodeName: '',
+    nodeName: 'raw',
   });
   const [pod] = pods;
   const [spec] = pod?.spec.containers ?? [];
