@@ -12,7 +12,7 @@ const DEFAULT: InspectAddress = { host: '127.0.0.1', port: 10_270 };
 export const DEFAULT_INSPECT_ADDRESS = `${DEFAULT.host}:${DEFAULT.port}`;
 
 export const INSPECT_ADDRESS_FORM =
-  'a loopback address: accepted are localhost, ::1 and addresses that begin with 127, with or without a port from 0 to 65535, or such a port alone';
+  'a loopback address or a port: accepted are localhost, ::1 and addresses that begin with 127, with or without a port from 0 to 65535, or such a port alone';
 
 /**
  * `127.0.0.1:10270`, `[::1]:10270`, `localhost`, `10270`; undefined for anything else. Other addresses are not taken: what

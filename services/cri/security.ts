@@ -9,6 +9,7 @@ import {
   SupplementalGroupsPolicy,
 } from './proto/generated/cri.ts';
 import type { Image, Int64Value, SecurityProfile } from './proto/generated/cri.ts';
+import { allContainers } from '../../machines/pod/policy/all-containers.ts';
 
 /** Paths hidden from containers, as the kubelet asks for (pkg/securitycontext/util.go; kept with moby's list). */
 const MASKED_PATHS = [
@@ -73,7 +74,7 @@ function groups(pod: DesiredPod) {
 /** Security of a sandbox: always the runtime's own seccomp profile (kuberuntime_sandbox.go:generatePodSandboxLinuxConfig). */
 export function sandboxSecurityContext(pod: DesiredPod): LinuxSandboxSecurityContext {
   const { runAsUser, runAsGroup, seLinuxOptions } = podSecurity(pod);
-  const all = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  const all = allContainers(pod.spec);
   return LinuxSandboxSecurityContext.fromPartial({
     namespaceOptions: namespaces(pod),
     selinuxOptions: seLinuxOptions ? { ...seLinuxOptions } : undefined,

@@ -5,6 +5,7 @@ import { containerCause, isFine, seenContainer } from './container.ts';
 import { slowness, WEIGHTS, type Cause, type Scene } from './explain.types.ts';
 import { childrenOf, seenPod } from './scene.ts';
 import { clause, span } from './words.ts';
+import { allContainers } from '../../machines/pod/policy/all-containers.ts';
 
 /** All that holds a pod up, the root cause first. */
 export function podCauses(scene: Scene, actor: LiveActor): Cause[] {
@@ -27,7 +28,7 @@ export function podCauses(scene: Scene, actor: LiveActor): Cause[] {
 /** The containers that a pod is made of, in the order of its spec: init containers first. */
 export function namesIn(scene: Scene, pod: LiveActor): string[] {
   const { spec } = seenPod(scene, pod).pod;
-  return [...(spec.initContainers ?? []), ...spec.containers].map(({ name }) => name);
+  return allContainers(spec).map(({ name }) => name);
 }
 
 /** In the order of the spec. */

@@ -6,6 +6,7 @@ import { logDirectoryName } from '../../machines/pod/policy/names.ts';
 import { ifThere } from './effect.ts';
 import type { HostPaths } from './host.types.ts';
 import { makeDirectory } from './make-directory.ts';
+import { allContainers } from '../../machines/pod/policy/all-containers.ts';
 
 /** Mode of the agent's own folders (kubelet.go:setupDataDirs, kubelet_pods.go:makePodDataDirs). */
 const PRIVATE = 0o750;
@@ -62,7 +63,7 @@ export async function makePodDirectories(paths: HostPaths, pod: DesiredPod): Pro
   const { uid } = pod.metadata;
   const own = podDirectory(paths, uid);
   const logs = podLogDirectory(paths, pod);
-  const containers = [...(pod.spec.initContainers ?? []), ...pod.spec.containers].map(({ name }) => name);
+  const containers = allContainers(pod.spec).map(({ name }) => name);
   await Promise.all([makeDirectory(own, PRIVATE), makeDirectory(paths.podLogsDir, PRIVATE)]);
   await Promise.all([
     ...[

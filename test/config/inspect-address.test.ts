@@ -34,7 +34,9 @@ test.each([
 ])('--inspect=%s is refused', (text) => {
   expect(inspectAddress(text)).toBeUndefined();
   expect(problems(() => load([`--inspect=${text}`]))).toEqual([
-    expect.stringMatching(/is not a loopback address: accepted are .* a port from 0 to 65535, or such a port alone/),
+    expect.stringMatching(
+      /is not a loopback address or a port: accepted are .* a port from 0 to 65535, or such a port alone/,
+    ),
   ]);
 });
 

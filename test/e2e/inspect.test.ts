@@ -61,7 +61,7 @@ test("@xstate/inspect's messages about it begin with its machines", async () => 
 test('an address that is not loopback is refused, and so is writing without an inspector', async () => {
   const refused = (flag: string) => daemon.command('run', flag).then(({ stderr }) => stderr, String);
   expect(await refused('--inspect=0.0.0.0:10270')).toContain(
-    '--inspect: "0.0.0.0:10270" is not a loopback address: accepted are localhost, ::1 and addresses that begin with 127',
+    '--inspect: "0.0.0.0:10270" is not a loopback address or a port: accepted are localhost, ::1 and addresses that begin with 127',
   );
   expect(await refused('--inspect-write')).toContain(
     '--inspect-write: needs the inspector: accepted is it together with --inspect',

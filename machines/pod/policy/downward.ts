@@ -1,5 +1,6 @@
 import type { Container, DesiredPod } from '../../kubernetes.types.ts';
 import { milliValue, wholeValue } from './quantity.ts';
+import { allContainers } from './all-containers.ts';
 
 /** `metadata.labels['app']`: a map and one of its keys. */
 const SUBSCRIPT = /^metadata\.(labels|annotations)\['(.+)'\]$/;
@@ -97,7 +98,7 @@ export function resourceField(
 
 /** The container of this name, init containers included. @throws Error where the pod has none */
 export function containerNamed({ spec }: DesiredPod, name: string | undefined): Container {
-  const found = [...(spec.initContainers ?? []), ...spec.containers].find((container) => container.name === name);
+  const found = allContainers(spec).find((container) => container.name === name);
   if (found) return found;
   throw new Error(`unable to find container ${name ?? ''} in the pod`);
 }

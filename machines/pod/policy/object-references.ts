@@ -1,5 +1,6 @@
 import type { Container, DesiredPod, Volume } from '../../kubernetes.types.ts';
 import type { ConfigObject, ObjectLookup, ObjectReference } from '../objects.types.ts';
+import { allContainers } from './all-containers.ts';
 
 /** ConfigMaps and Secrets that a container's environment is made of, each once. */
 export function environmentReferences({ env = [], envFrom = [] }: Container): ObjectReference[] {
@@ -30,7 +31,7 @@ export function volumeReferences({ configMap, secret, projected }: Volume): Obje
 /** Every ConfigMap and Secret that the pod uses, each once (util/manager/watch_based_manager.go: one watch for each). */
 export function podReferences({ spec }: DesiredPod): ObjectReference[] {
   return unique([
-    ...[...(spec.initContainers ?? []), ...spec.containers].flatMap(environmentReferences),
+    ...allContainers(spec).flatMap(environmentReferences),
     ...(spec.volumes ?? []).flatMap(volumeReferences),
   ]);
 }

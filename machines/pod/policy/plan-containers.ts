@@ -7,6 +7,7 @@ import { planInit } from './plan-init.ts';
 import { endsWithoutSandbox, sandboxNeeded } from './plan-sandbox.ts';
 import { hasRun, isChanged, restarts } from './restart.ts';
 import { isLive, stopAll, stopContainer, type PodEnd } from './stop-plan.ts';
+import { allContainers } from './all-containers.ts';
 
 /** What the plan is made from besides the spec. */
 export interface PodView {
@@ -107,5 +108,5 @@ function mapRegular({ spec }: DesiredPod, plan: (container: Container) => Contai
 }
 
 function mapContainers({ spec }: DesiredPod, plan: (container: Container) => ContainerPlan): Plans {
-  return Object.fromEntries([...(spec.initContainers ?? []), ...spec.containers].map((c) => [c.name, plan(c)]));
+  return Object.fromEntries(allContainers(spec).map((c) => [c.name, plan(c)]));
 }

@@ -1,5 +1,6 @@
 import type { Container, PodSpec } from '../../kubernetes.types.ts';
 import { milliValue, wholeValue } from './quantity.ts';
+import { allContainers } from './all-containers.ts';
 
 export type ResourceName = 'cpu' | 'memory';
 
@@ -87,7 +88,7 @@ export function linuxResources(container: Container, settings: CpuSettings & { o
  * would exceed its pod's and be refused by the kernel.
  */
 export function podResources(spec: PodSpec, settings: CpuSettings): PodResources {
-  const all = [...(spec.initContainers ?? []), ...spec.containers];
+  const all = allContainers(spec);
   const every = (resource: ResourceName) => all.every((container) => limitOf(container, resource) > 0n);
   const resources: PodResources = { cpuShares: sharesOf(effectiveRequest(spec, 'cpu')) };
   if (every('cpu')) {

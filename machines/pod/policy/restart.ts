@@ -2,6 +2,7 @@ import type { Container, DesiredPod } from '../../kubernetes.types.ts';
 import type { ObservedContainer } from '../../runtime.types.ts';
 import { containerHash } from './container-hash.ts';
 import { restartsAfter } from './pod-phase.ts';
+import { allContainers } from './all-containers.ts';
 
 /** What a container that ended without a record is taken to have ended with. */
 const UNKNOWN_EXIT_CODE = 137;
@@ -18,7 +19,7 @@ export function restarts(pod: DesiredPod, container: Container, ended: ObservedC
  */
 export function willFollow(facts: { pod: DesiredPod; termination?: object }, ended: ObservedContainer): boolean {
   const { spec } = facts.pod;
-  const container = [...(spec.initContainers ?? []), ...spec.containers].find(({ name }) => name === ended.name);
+  const container = allContainers(spec).find(({ name }) => name === ended.name);
   return facts.termination === undefined && container !== undefined && restarts(facts.pod, container, ended);
 }
 

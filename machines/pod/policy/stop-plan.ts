@@ -3,6 +3,7 @@ import type { ObservedContainer, ObservedPod } from '../../runtime.types.ts';
 import type { ContainerPlan, PodEndFact, StopReason } from '../container.types.ts';
 import { effectiveGrace, MINIMUM_STOP_SECONDS, remainingGrace } from './grace.ts';
 import { isSidecar } from './pod-phase.ts';
+import { allContainers } from './all-containers.ts';
 
 const POD_STOPPING: ContainerPlan = { do: 'hold', reason: 'podStopping' };
 
@@ -46,7 +47,7 @@ export function stopAll(
   now: number,
 ): Record<string, ContainerPlan> {
   const { gracePeriodSeconds, startedAt } = end;
-  const all = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  const all = allContainers(pod.spec);
   const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar).reverse();
   const lives = ({ name }: Container) => observed.containers.some((c) => c.name === name && isLive(c));
   const stopping = (container: Container): ContainerPlan => ({

@@ -1,10 +1,11 @@
 import type { DesiredPod, Volume } from '../../kubernetes.types.ts';
 import type { ObjectReference } from '../objects.types.ts';
 import { volumeReferences } from './object-references.ts';
+import { allContainers } from './all-containers.ts';
 
 /** The volumes that a container uses: they alone are mounted (volumemanager/volume_manager.go:getExpectedVolumes). */
 export function usedVolumes({ spec }: DesiredPod): Volume[] {
-  const containers = [...(spec.initContainers ?? []), ...spec.containers];
+  const containers = allContainers(spec);
   const used = new Set(containers.flatMap(({ volumeMounts }) => (volumeMounts ?? []).map(({ name }) => name)));
   return (spec.volumes ?? []).filter(({ name }) => used.has(name));
 }

@@ -2,6 +2,7 @@ import type { DesiredPod, Volume } from '../../kubernetes.types.ts';
 import type { ConfigObject, ObjectLookup } from '../objects.types.ts';
 import { containerNamed, metadataField, resourceField } from './downward.ts';
 import { requiredObject } from './object-references.ts';
+import { allContainers } from './all-containers.ts';
 
 /** A file of a volume whose content the agent writes. */
 export interface VolumeFile {
@@ -129,7 +130,7 @@ function tokenFile(path: string, token: string, pod: DesiredPod, defaultMode = D
 
 /** The user that all containers run as; undefined where they differ or one has none (pkg/volume/util/util.go:FsUserFrom). */
 function commonUser({ spec }: DesiredPod): number | undefined {
-  const containers = [...(spec.initContainers ?? []), ...spec.containers];
+  const containers = allContainers(spec);
   const users = new Set(containers.map((c) => c.securityContext?.runAsUser ?? spec.securityContext?.runAsUser));
   return users.size === 1 ? [...users][0] : undefined;
 }

@@ -2,6 +2,7 @@ import type { Container, ContainerStatus, DesiredPod, PodCondition, PodStatus } 
 import { rfc3339 } from '../../pod/policy/conditions.ts';
 import { qosClass } from '../../pod/policy/qos.ts';
 import { QuantityError } from '../../pod/policy/quantity.ts';
+import { allContainers } from '../../pod/policy/all-containers.ts';
 
 /** The containers' reason, as where a container's configuration cannot be used (facts/pod-conditions.tsv). */
 const REASON = 'CreateContainerConfigError';
@@ -17,7 +18,9 @@ export function refusedStatus({ pod, message }: { pod: DesiredPod; message: stri
   const { generation } = metadata;
   const deleted = metadata.deletionTimestamp !== undefined;
   const at = rfc3339(now);
-  const names = [...(spec.initContainers ?? []), ...spec.containers].map(({ name }) => name).join(' ');
+  const names = allContainers(spec)
+    .map(({ name }) => name)
+    .join(' ');
   const condition = (type: string, status: string, reason?: string, text?: string): PodCondition => ({
     type,
     ...(generation && { observedGeneration: generation }),

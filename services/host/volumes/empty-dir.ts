@@ -10,6 +10,7 @@ import type { HostPaths } from '../host.types.ts';
 import { mountTmpfs, readMounts } from '../mounts.ts';
 import { applyFsGroup } from './ownership.ts';
 import { makeDirectory } from '../make-directory.ts';
+import { allContainers } from '../../../machines/pod/policy/all-containers.ts';
 
 const PLUGIN = 'kubernetes.io/empty-dir';
 
@@ -46,7 +47,7 @@ export async function setUpEmptyDir(
 
 /** Smallest of the node's memory, the pod's limit and sizeLimit, bytes (emptydir/empty_dir.go:calculateEmptyDirMemorySize). */
 function memorySize(pod: DesiredPod, volume: Volume): bigint {
-  const all = [...(pod.spec.initContainers ?? []), ...pod.spec.containers];
+  const all = allContainers(pod.spec);
   const limited = all.every((container) => limitOf(container, 'memory') > 0n);
   const sizeLimit = volume.emptyDir?.sizeLimit;
   return [

@@ -15,9 +15,9 @@ export function authenticate(message: IncomingMessage, bearer: Authenticate): Us
 
 function userOf(message: IncomingMessage, bearer: Authenticate): User {
   const [scheme, token = ''] = (message.headers.authorization ?? '').split(' ');
-  const socket = message.socket as TLSSocket;
-  // null when the client has gone meanwhile.
-  const peer = socket.getPeerCertificate() as { subject?: { CN?: string; O?: string | string[] } } | null;
+  // Of a client that has gone meanwhile there is no certificate, and of a whole connection that has, no call for it either.
+  const socket = message.socket as Omit<TLSSocket, 'getPeerCertificate'> & Partial<TLSSocket>;
+  const peer = socket.getPeerCertificate?.() as { subject?: { CN?: string; O?: string | string[] } } | null;
   const subject = peer?.subject;
   if (subject && !socket.authorized) throw new ApiError(401, 'Unauthorized', 'Unauthorized');
   if (subject?.CN) return { username: subject.CN, groups: [...[subject.O ?? []].flat(), 'system:authenticated'] };
