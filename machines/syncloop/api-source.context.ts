@@ -29,6 +29,8 @@ export interface ApiSourceContext extends ApiSourceInput {
   kept: DesiredPod[];
   keeping: DesiredPod[];
   keepFailures: number;
+  /** What an earlier agent kept could not be looked up: some of it may have to be forgotten. */
+  unrecalled: boolean;
 }
 
 export function initialContext(input: ApiSourceInput): ApiSourceContext {
@@ -45,6 +47,7 @@ export function initialContext(input: ApiSourceInput): ApiSourceContext {
     kept: [],
     keeping: [],
     keepFailures: 0,
+    unrecalled: false,
   };
 }
 

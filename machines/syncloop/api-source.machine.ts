@@ -65,6 +65,8 @@ export const apiSourceMachine = setup({
       (heardAny || env.elapsed() - watchedAt >= GOOD_WATCH),
     isFirstFailure: ({ context }) => context.watchFailures === 0,
     isStuck: ({ context }) => context.watchFailures >= WATCHES_BEFORE_LIST,
+    /** Only what the API has tells which of the copies are to stay. */
+    mustRecall: ({ context }) => context.unrecalled && context.resourceVersion !== undefined,
     hasToKeep: ({ context }) => {
       const { keep, forget } = toKeep(context);
       return keep.length + forget.length > 0;
@@ -74,6 +76,13 @@ export const apiSourceMachine = setup({
     takeRecalled: assign(({ context }, pods: Pod[]) => {
       const set = afterRecall(pods, seenAt(context));
       return { set, kept: [...set.values()].flatMap(({ asked }) => asked ?? []) };
+    }),
+    failRecall: assign({ unrecalled: true }),
+    /** Copies of an earlier agent that this one has not written itself. */
+    takeCopies: assign(({ context }, pods: Pod[]) => {
+      const own = new Set(context.kept.map(({ metadata }) => metadata.uid));
+      const copies = [...afterRecall(pods, seenAt(context)).values()].flatMap(({ asked }) => asked ?? []);
+      return { unrecalled: false, kept: [...context.kept, ...copies.filter(({ metadata }) => !own.has(metadata.uid))] };
     }),
     goOffline: assign({ offline: true }),
     takeList: assign(({ context }, { resourceVersion, items }: { resourceVersion: string; items: Pod[] }) => ({
@@ -147,7 +156,10 @@ export const apiSourceMachine = setup({
               target: 'listing',
               actions: { type: 'takeRecalled', params: ({ event }) => event.output },
             },
-            onError: { target: 'listing', actions: recordUnkept('the pods of an earlier agent are not known') },
+            onError: {
+              target: 'listing',
+              actions: [recordUnkept('the pods of an earlier agent are not known'), 'failRecall'],
+            },
           },
         },
         listing: {
@@ -202,7 +214,19 @@ export const apiSourceMachine = setup({
       states: {
         waiting: {
           description: 'Every pod is kept as it was delivered.',
-          always: { guard: 'hasToKeep', target: 'waitingForMore' },
+          always: [
+            { guard: 'hasToKeep', target: 'waitingForMore' },
+            { guard: 'mustRecall', target: 'recallingCopies' },
+          ],
+        },
+        recallingCopies: {
+          description: 'Looks up once more what an earlier agent kept, so that what is gone meanwhile is forgotten.',
+          invoke: {
+            src: 'recallPods',
+            input: {},
+            onDone: { target: 'waiting', actions: { type: 'takeCopies', params: ({ event }) => event.output } },
+            onError: { target: 'waitingToRetry', actions: 'failRecall' },
+          },
         },
         waitingForMore: {
           description: 'Something is to be kept or forgotten; more may come at once.',

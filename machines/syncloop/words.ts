@@ -58,6 +58,7 @@ export const apiSourceWords: ChartWords = {
     isFirstFailure: 'it is the first failure in a row',
     isStuck: 'several watches have failed in a row',
     hasToKeep: 'pods that were heard are not kept yet',
+    mustRecall: 'the API server was heard, and what an earlier agent kept is not known',
   },
   delays: {
     patience: 'the time for which the API server is waited for before what was kept is used',

@@ -92,9 +92,11 @@ describe('apiSource', () => {
         Math.min(context.watchFailures, 3),
         context.heardAny,
         context.kept.length,
+        context.unrecalled,
       ],
       invariants: {
-        'one reading': oneAtATime(['recallPods', 'listPods', 'watchPods']),
+        'one reading': oneAtATime(['listPods', 'watchPods']),
+        'one hand on the copies': oneAtATime(['recallPods', 'keepPods']),
         'no set is sent twice in a row': (run) => {
           const sent = sets(run).map((set) => JSON.stringify(set));
           return sent.some((set, i) => set === sent[i - 1]) ? 'the same set was sent again' : undefined;
@@ -320,6 +322,26 @@ describe('apiSource', () => {
       { keep: ['b'], forget: ['a'] },
     ]);
     expect(run.pending('keepPods')).toEqual([]);
+  });
+
+  test('copies that could not be looked up at first are looked up again, and those of pods that are gone forgotten', () => {
+    const run = drive(machine, { input });
+    run.settle('recallPods', fail('EIO', 'input/output error'));
+    expect(run.pending('recallPods')).toEqual([]);
+    run.settle('listPods', list('10', object('a', '5')));
+    keep(run);
+    run.settle('recallPods', fail('EIO'));
+    run.advance(30_000);
+    run.settle('recallPods', ok([object('a', '3'), object('gone', '4')]));
+    keep(run);
+    expect(keeps(run)).toEqual([
+      { keep: ['a'], forget: [] },
+      { keep: [], forget: ['gone'] },
+    ]);
+    expect(run.parent.events()).toEqual([
+      'Warning FailedSync the pods of an earlier agent are not known: input/output error',
+    ]);
+    expect(run.pending('recallPods')).toEqual([]);
   });
 
   test('pods that cannot be kept are told once and tried again; nothing waits for that', () => {
