@@ -58,7 +58,8 @@ describeKubectl('an agent whose cluster has faults', () => {
   testOnDouble(
     'every watch is cut each second, while pods come and go and the agent is killed',
     async () => {
-      const cutting = setInterval(() => rig.cluster.double().cutWatches(), 1000);
+      let cuts = 0;
+      const cutting = setInterval(() => (cuts += rig.cluster.double().cutWatches()), 1000);
       try {
         let there: string[] = [];
         for (const round of [0, 1, 2]) {
@@ -74,6 +75,8 @@ describeKubectl('an agent whose cluster has faults', () => {
       } finally {
         clearInterval(cutting);
       }
+      // The agent watches its pods, its Node and the services; kubectl what it waits for.
+      expect(cuts).toBeGreaterThan(10);
     },
     240_000,
   );
@@ -86,6 +89,7 @@ describeKubectl('an agent whose cluster has faults', () => {
     testOnDouble(
       `every tenth write is refused with ${code}`,
       async () => {
+        let struck = 0;
         const off = rig.cluster.double().faults.add({
           verbs: ['create', 'update', 'patch', 'delete'],
           username: `system:node:${node}`,
@@ -101,8 +105,9 @@ describeKubectl('an agent whose cluster has faults', () => {
           await rig.agree(some.slice(0, 4));
           await rig.empty();
         } finally {
-          off();
+          struck = off();
         }
+        expect(struck).toBeGreaterThan(3);
       },
       240_000,
     );

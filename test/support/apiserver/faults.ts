@@ -31,12 +31,13 @@ export class Faults {
   skewMs = 0;
   #active: { fault: Fault; seen: number; struck: number }[] = [];
 
-  /** Switches a fault on; the answer switches it off. */
-  add(fault: Fault): () => void {
+  /** Switches a fault on; the answer switches it off, and tells how often it has struck. */
+  add(fault: Fault): () => number {
     const entry = { fault, seen: 0, struck: 0 };
     this.#active.push(entry);
     return () => {
       this.#active = this.#active.filter((other) => other !== entry);
+      return entry.struck;
     };
   }
 

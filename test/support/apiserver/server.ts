@@ -134,8 +134,10 @@ export class ApiServer {
   }
 
   /** Ends every watch that is open, as a server that rolls or a proxy in between does. */
-  cutWatches(): void {
-    for (const cut of [...this.#watches]) cut();
+  cutWatches(): number {
+    const open = [...this.#watches];
+    for (const cut of open) cut();
+    return open.length;
   }
 
   /** Watches that begin before now get 410. */
