@@ -89,7 +89,7 @@ describeKubectl('an agent whose cluster has faults', () => {
     testOnDouble(
       `every tenth write is refused with ${code}`,
       async () => {
-        let struck = 0;
+        let struck: number;
         const off = rig.cluster.double().faults.add({
           verbs: ['create', 'update', 'patch', 'delete'],
           username: `system:node:${node}`,
