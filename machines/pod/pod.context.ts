@@ -71,6 +71,7 @@ export function initialContext(input: PodInput): PodContext {
     sandboxAttemptFloor: 0,
     hostIPs: input.settings.hostIPs,
     runtimeName: input.settings.runtimeName,
+    keptStops: input.keptStops,
     ...(termination && { termination }),
   };
   if (orphan) facts.termination = removal(facts, elapsed);

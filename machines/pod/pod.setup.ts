@@ -1,4 +1,4 @@
-import { and, assign, enqueueActions, setup, stateIn, stopChild } from 'xstate';
+import { and, assign, enqueueActions, not, or, setup, stateIn, stopChild } from 'xstate';
 import { AgentError } from '../agent-error.types.ts';
 import { happened } from '../notify.ts';
 import { slot, watchSlot } from '../slot.types.ts';
@@ -62,6 +62,12 @@ export const failed = (reason: string, says: string) =>
     params: ({ event }: { event: { error: unknown } }) => ({ error: event.error, reason, says }),
   }) as const;
 
+/** A step of its preparation that changes something on the node. */
+const underWay = or([
+  stateIn({ syncing: { preparing: { cgroup: 'ensuringCgroup' } } }),
+  stateIn({ syncing: { preparing: { directories: 'makingDirectories' } } }),
+]);
+
 export const podSetup = setup({
   types: {
     context: {} as PodContext,
@@ -86,10 +92,14 @@ export const podSetup = setup({
   guards: {
     mustEnd: ({ context }) => context.termination !== undefined,
     /** The pod is to end, and no effect of its preparation is under way. */
-    mayEndPreparing: and([
-      'mustEnd',
-      stateIn({ syncing: { preparing: { cgroup: 'ensured' } } }),
-      stateIn({ syncing: { preparing: { directories: 'made' } } }),
+    mayEndPreparing: and(['mustEnd', not(underWay)]),
+    /** A step of its preparation failed, and none is under way any more. */
+    preparingFailed: and([
+      not(underWay),
+      or([
+        stateIn({ syncing: { preparing: { cgroup: 'failed' } } }),
+        stateIn({ syncing: { preparing: { directories: 'failed' } } }),
+      ]),
     ]),
     hasEnded: ({ context }) => context.plan.finished,
     endIsUnproven: ({ context }) => endIsUnproven(context.plan, context.observed),

@@ -18,8 +18,11 @@ export const syncing = podSetup.createStateConfig({
     preparing: {
       description: 'Makes what the containers stand on, side by side: cgroup, directories, volumes.',
       type: 'parallel',
-      // What is under way would leave behind what the end has cleared away.
-      always: { guard: 'mayEndPreparing', target: '#pod.terminating' },
+      // It is left only when nothing is under way: that would leave behind what the end has cleared away.
+      always: [
+        { guard: 'mayEndPreparing', target: '#pod.terminating' },
+        { guard: 'preparingFailed', target: 'backoff' },
+      ],
       onDone: { target: 'active', actions: ['succeed', assign({ prepared: true })] },
       states: {
         cgroup: {
@@ -33,11 +36,12 @@ export const syncing = podSetup.createStateConfig({
                 input: ({ context }) => ({ pod: context.pod }),
                 onDone: 'ensured',
                 onError: {
-                  target: '#pod.syncing.backoff',
+                  target: 'failed',
                   actions: failed('FailedCreatePodContainer', 'unable to ensure pod container exists: '),
                 },
               },
             },
+            failed: { description: 'The cgroup could not be made; waits for the other steps before the next try.' },
             ensured: { type: 'final', description: 'The cgroup is there.' },
           },
         },
@@ -55,10 +59,13 @@ export const syncing = podSetup.createStateConfig({
                   actions: assign(({ event }) => ({ highestLogAttempt: event.output.highestLogAttempt })),
                 },
                 onError: {
-                  target: '#pod.syncing.backoff',
+                  target: 'failed',
                   actions: failed('Failed', 'error making pod data directories: '),
                 },
               },
+            },
+            failed: {
+              description: 'The directories could not be made; waits for the other steps before the next try.',
             },
             made: { type: 'final', description: 'The directories are there.' },
           },

@@ -54,6 +54,8 @@ export interface PodPlan {
   sandbox: { do: 'keep'; id: string } | { do: 'create'; attempt: number; reason: string } | { do: 'none' };
   /** All that the pod was to run has ended for good: stop the sandbox, report the terminal phase. */
   finished: boolean;
+  /** Ids of the instances that give way, or gave way, to another of a changed definition: they are followed by one. */
+  replaced: readonly string[];
   /** By container name, every container of the spec. */
   containers: Record<string, ContainerPlan>;
 }

@@ -4,6 +4,7 @@ export const podWords: ChartWords = {
   guards: {
     mustEnd: 'the pod is to end',
     mayEndPreparing: 'the pod is to end, and no step of its preparation is under way',
+    preparingFailed: 'a step of its preparation has failed, and none is under way any more',
     hasEnded: 'all that the pod was to run has ended for good',
     endIsUnproven: 'the pod seems to be over, and the death of its sandbox may be why',
     hasPredecessor: 'another pod of the same name has not ended yet',

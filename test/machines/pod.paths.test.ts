@@ -198,7 +198,7 @@ const report = walk(podMachine, {
     Object.keys(context.volumes).length,
     context.mourned.length,
     context.plan.finished,
-    Math.min(context.failures, 2),
+    context.failures > 0,
     Object.keys(context.waiting).length,
     context.pod.spec.restartPolicy,
   ],
@@ -242,6 +242,19 @@ test('a deadline that lies further off than a timer of the platform reaches is w
   expect(run.parent.events()).toContain(
     'Normal DeadlineExceeded Pod was active on the node longer than the specified deadline',
   );
+});
+
+test.each([
+  ['ensureCgroup', 'makeDirectories', ok({ highestLogAttempt: {} })],
+  ['makeDirectories', 'ensureCgroup', ok()],
+] as const)('after %s failed, nothing is begun or cleared away while %s is under way', (failing, other, answer) => {
+  const run = drive(deferred(podMachine), { input: input({ pod: pod() }) });
+  run.settle(failing, fail('EIO'));
+  run.send({ type: 'pod.removed' });
+  run.advance(60_000);
+  expect(run.snapshot.matches('syncing')).toBe(true);
+  run.settle(other, answer);
+  expect(run.snapshot.matches('terminating')).toBe(true);
 });
 
 test('what is left in its cgroup is killed only where a first try to give it back has failed', () => {

@@ -169,6 +169,34 @@ describe('static pods', () => {
     sound(world);
   });
 
+  test.each(
+    (['Always', 'OnFailure', 'Never'] as const).flatMap((restartPolicy) =>
+      ['present:2', 'present:1'].map((image) => ({ restartPolicy, image })),
+    ),
+  )(
+    'a container that gave way to an image that cannot be had is followed by $image, though the agent was killed meanwhile ($restartPolicy)',
+    async ({ restartPolicy, image }) => {
+      const world = makeWorld();
+      world.runtime.absentImages.add('absent:1');
+      const put = (own: string) => world.put(at('a'), pod('a', { uid: 'own', image: own, spec: { restartPolicy } }));
+      put('present:1');
+      world.start();
+      await world.clock.advance(5_000);
+      put('absent:1');
+      await world.clock.advance(30_000);
+      expect(running(world)).toEqual([]);
+      world.kill();
+      world.start();
+      await world.clock.advance(30_000);
+      expect(world.facts.has('own')).toBe(false);
+      put(image);
+      await world.clock.advance(30_000);
+      expect(running(world).map((c) => [c.image, c.attempt])).toEqual([[image, 1]]);
+      expect(lines(world, 'container.started')).toHaveLength(2);
+      sound(world);
+    },
+  );
+
   test('a broken text over a good manifest changes nothing that runs', async () => {
     const world = makeWorld();
     world.put(at('a'), pod('a'));

@@ -15,6 +15,13 @@ function endings(stops: KeptStops, { containers }: ObservedPod): KeptStop[] {
   return Object.values(stops).filter(({ id, podEnd }) => podEnd && containers.some((c) => c.id === id));
 }
 
+/** Ids of the containers that an earlier agent stopped because their definition had changed. */
+export function keptReplacements(stops: KeptStops = {}): string[] {
+  return Object.values(stops)
+    .filter(({ reason }) => reason === 'definitionChanged')
+    .map(({ id }) => id);
+}
+
 /** Whether an earlier agent had begun to remove the pod: that end is finished, even where the pod is wanted again. */
 export function removalBegan(stops: KeptStops | undefined, observed: ObservedPod | undefined): boolean {
   return stops !== undefined && observed !== undefined && endings(stops, observed).some((stop) => stop.podEnd?.removed);

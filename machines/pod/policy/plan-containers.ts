@@ -1,9 +1,10 @@
 import type { Container, DesiredPod } from '../../kubernetes.types.ts';
-import type { ObservedPod } from '../../runtime.types.ts';
+import type { ObservedContainer, ObservedPod } from '../../runtime.types.ts';
 import type { ContainerPlan } from '../container.types.ts';
 import type { PodPlan } from '../pod.types.ts';
 import { effectiveGrace } from './grace.ts';
 import { planInit } from './plan-init.ts';
+import { isSidecar } from './pod-phase.ts';
 import { endsWithoutSandbox, sandboxNeeded } from './plan-sandbox.ts';
 import { hasRun, isChanged, restarts } from './restart.ts';
 import { isLive, stopAll, stopContainer, type PodEnd } from './stop-plan.ts';
@@ -14,11 +15,13 @@ export interface PodView {
   observed: ObservedPod;
   /** Set once the pod is to end. */
   termination?: PodEnd;
-  /** The plan that this one follows: a container stopped for a change is run again whatever the restart policy says. */
-  previous?: PodPlan;
+  /** The instances that gave way to a changed definition so far, by this agent's last plan or by what another one kept. */
+  replaced?: readonly string[];
   /** Wall clock, ms. */
   now: number;
 }
+
+type PlanView = PodView & Required<Pick<PodView, 'replaced'>>;
 
 const RUN: ContainerPlan = { do: 'run', reason: 'desired' };
 const REPLACE: ContainerPlan = { do: 'run', reason: 'definitionChanged' };
@@ -38,30 +41,31 @@ export function planContainers(pod: DesiredPod, view: PodView): PodPlan {
   if (termination) {
     const newest = observed.sandboxes[0];
     const sandbox = newest?.state === 'ready' ? { do: 'keep' as const, id: newest.id } : { do: 'none' as const };
-    return { sandbox, finished: false, containers: stopAll(pod, observed, termination, now) };
+    return { sandbox, finished: false, replaced: [], containers: stopAll(pod, observed, termination, now) };
   }
   const sandbox = sandboxNeeded(pod, observed);
   if (isTerminal(pod)) return ending(pod, view, sandbox);
-  if (sandbox.do === 'keep') return planInSandbox(pod, view, sandbox);
-  if (endsWithoutSandbox(pod, observed)) return ending(pod, view, sandbox);
+  const replaced = replacedInstances(pod, view);
+  if (sandbox.do === 'keep') return planInSandbox(pod, { ...view, replaced }, sandbox);
+  if (endsWithoutSandbox(pod, observed, replaced)) return ending(pod, view, sandbox);
   const containers = mapContainers(pod, (container) =>
     livesOutside(observed, container) ? stopContainer(pod, container, 'sandboxLost') : NO_SANDBOX,
   );
-  return { sandbox, finished: false, containers };
+  return { sandbox, finished: false, replaced, containers };
 }
 
-function planInSandbox(pod: DesiredPod, view: PodView, sandbox: { do: 'keep'; id: string }): PodPlan {
-  const { observed } = view;
+function planInSandbox(pod: DesiredPod, view: PlanView, sandbox: { do: 'keep'; id: string }): PodPlan {
+  const { observed, replaced } = view;
   const regular = mapRegular(pod, (container) => regularContainer(pod, container, view, sandbox.id));
   if (pod.spec.containers.every(({ name }) => regular[name] === COMPLETED)) return ending(pod, view, sandbox);
-  const init = planInit(pod, observed, sandbox.id);
+  const init = planInit(pod, observed, sandbox.id, replaced);
   if (init.failed) return ending(pod, view, sandbox);
   const containers = mapContainers(pod, (container) => {
     if (livesOutside(observed, container, sandbox.id)) return stopContainer(pod, container, 'sandboxLost');
     const own = regular[container.name];
     return own ? (init.over || own === COMPLETED ? own : NOT_YET) : (init.containers[container.name] ?? NOT_YET);
   });
-  return { sandbox, finished: false, containers };
+  return { sandbox, finished: false, replaced, containers };
 }
 
 /** The pod is over: what still runs (sidecars) is stopped in its order, and then the pod is finished. */
@@ -69,27 +73,43 @@ function ending(pod: DesiredPod, view: PodView, sandbox: PodPlan['sandbox']): Po
   const { observed, now } = view;
   const rest: PodPlan['sandbox'] = sandbox.do === 'create' ? { do: 'none' } : sandbox;
   if (!observed.containers.some(isLive))
-    return { sandbox: rest, finished: true, containers: mapContainers(pod, () => COMPLETED) };
+    return { sandbox: rest, finished: true, replaced: [], containers: mapContainers(pod, () => COMPLETED) };
   const end = { gracePeriodSeconds: effectiveGrace({ pod }), startedAt: now };
-  return { sandbox: rest, finished: false, containers: stopAll(pod, observed, end, now) };
+  return { sandbox: rest, finished: false, replaced: [], containers: stopAll(pod, observed, end, now) };
 }
 
 function regularContainer(
   pod: DesiredPod,
   container: Container,
-  { observed, previous }: PodView,
+  { observed, replaced }: PlanView,
   sandboxId: string,
 ): ContainerPlan {
   const newest = observed.containers.find((c) => c.name === container.name && (c.sandboxId === sandboxId || hasRun(c)));
-  if (newest?.state === 'running' && isChanged(container, newest))
-    return stopContainer(pod, container, 'definitionChanged');
+  const isReplaced = newest !== undefined && replaced.includes(newest.id);
+  if (newest?.state === 'running' && isReplaced) return stopContainer(pod, container, 'definitionChanged');
   if (newest?.state !== 'exited') return RUN;
-  if (isChanged(container, newest) && isReplacing(previous?.containers[container.name])) return REPLACE;
+  if (isReplaced) return REPLACE;
   return restarts(pod, container, newest) ? RUN : COMPLETED;
 }
 
-function isReplacing(plan: ContainerPlan | undefined): boolean {
-  return plan !== undefined && plan.do !== 'hold' && plan.reason === 'definitionChanged';
+/**
+ * The instances that give way to another of a changed definition: those that run with an old one, and those that had to
+ * before. They are followed whatever the restart policy says, as their end was no end of their own, and also where the
+ * definition is set back meanwhile. One that had ended by itself before its definition changed is none of them.
+ *
+ * The kubelet keeps no account of it: there a container that cannot be started again at once, or before the kubelet itself
+ * is, has ended for good where its pod does not restart it.
+ */
+function replacedInstances(pod: DesiredPod, { observed, replaced = [] }: PodView): string[] {
+  return observed.containers.filter((c) => replaced.includes(c.id) || runsChanged(pod, c)).map(({ id }) => id);
+}
+
+/** An init container that is no sidecar is left to end. */
+function runsChanged({ spec }: DesiredPod, instance: ObservedContainer): boolean {
+  const container = [...(spec.initContainers ?? []).filter(isSidecar), ...spec.containers].find(
+    ({ name }) => name === instance.name,
+  );
+  return container !== undefined && instance.state === 'running' && isChanged(container, instance);
 }
 
 /** The API's word that the pod ended: it never runs again, even where the runtime has no trace of it left. */

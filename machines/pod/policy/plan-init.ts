@@ -3,7 +3,7 @@ import type { ObservedContainer, ObservedPod } from '../../runtime.types.ts';
 import type { ContainerPlan } from '../container.types.ts';
 import { succeeded } from './exit-success.ts';
 import { isSidecar } from './pod-phase.ts';
-import { isChanged, restarts } from './restart.ts';
+import { restarts } from './restart.ts';
 import { stopContainer } from './stop-plan.ts';
 
 const RUN: ContainerPlan = { do: 'run', reason: 'desired' };
@@ -24,7 +24,12 @@ export interface InitPlan {
  * regular container that all are, even where their records were pruned (B036;
  * kuberuntime_container.go:computeInitContainerActions). A sidecar is over, for the next one, as soon as it runs.
  */
-export function planInit(pod: DesiredPod, observed: ObservedPod, sandboxId: string): InitPlan {
+export function planInit(
+  pod: DesiredPod,
+  observed: ObservedPod,
+  sandboxId: string,
+  replaced: readonly string[],
+): InitPlan {
   const containers = pod.spec.initContainers ?? [];
   const newest = ({ name }: Container) => observed.containers.find((c) => c.name === name && c.sandboxId === sandboxId);
   const reached = pod.spec.containers.some(newest) ? containers.length : containers.findLastIndex(newest);
@@ -32,7 +37,7 @@ export function planInit(pod: DesiredPod, observed: ObservedPod, sandboxId: stri
   let next = reached;
   let failed = false;
   for (const [index, container] of containers.entries()) {
-    const step = index > reached ? undefined : initStep(pod, container, newest(container));
+    const step = index > reached ? undefined : initStep(pod, container, newest(container), replaced);
     if (step && isSidecar(container)) plans[container.name] = step.plan;
     else if (index < reached) plans[container.name] = COMPLETED;
     else plans[container.name] = step?.plan ?? NOT_YET;
@@ -50,10 +55,11 @@ function initStep(
   pod: DesiredPod,
   container: Container,
   newest: ObservedContainer | undefined,
+  replaced: readonly string[],
 ): { plan: ContainerPlan; over: boolean; failed?: true } {
   const running = newest?.state === 'running';
   if (isSidecar(container)) {
-    if (running && isChanged(container, newest))
+    if (running && replaced.includes(newest.id))
       return { plan: stopContainer(pod, container, 'definitionChanged'), over: false };
     return { plan: RUN, over: running };
   }

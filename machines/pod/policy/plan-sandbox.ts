@@ -22,13 +22,13 @@ export function sandboxNeeded(pod: DesiredPod, observed: ObservedPod): Exclude<P
 /**
  * Whether a pod whose sandbox cannot be used gets no other (kuberuntime_manager.go:computePodActions): nothing of it is
  * to run again, because every regular container ended for good, or because it never restarts and something of it ran,
- * which another sandbox would run a second time (B014). A container's own restartPolicy outranks the pod's.
+ * which another sandbox would run a second time (B014). Instances that were `replaced` have not ended for good. A container's own restartPolicy outranks the pod's.
  */
-export function endsWithoutSandbox(pod: DesiredPod, observed: ObservedPod): boolean {
+export function endsWithoutSandbox(pod: DesiredPod, observed: ObservedPod, replaced: readonly string[]): boolean {
   const last = (name: string) => observed.containers.find((c) => c.name === name && hasRun(c));
   const done = pod.spec.containers.every((container) => {
     const newest = last(container.name);
-    return newest?.state === 'exited' && !restarts(pod, container, newest);
+    return newest?.state === 'exited' && !replaced.includes(newest.id) && !restarts(pod, container, newest);
   });
   if (done || pod.spec.restartPolicy !== 'Never') return done;
   const outranked = pod.spec.containers.some(({ restartPolicy = 'Never' }) => restartPolicy !== 'Never');

@@ -1,7 +1,8 @@
 import type { DesiredPod, PodStatus } from '../../kubernetes.types.ts';
 import type { ObservedPod } from '../../runtime.types.ts';
-import type { CurrentSandbox, PodFailure } from '../container.types.ts';
+import type { CurrentSandbox, KeptStops, PodFailure } from '../container.types.ts';
 import type { PodPlan } from '../pod.types.ts';
+import { keptReplacements } from './kept-stop.ts';
 import { planContainers } from './plan-containers.ts';
 import { podStatus } from './pod-status.ts';
 import { podEndOf } from './stop-plan.ts';
@@ -14,6 +15,8 @@ export interface PodFacts {
   observed: ObservedPod;
   /** The plan in force, which the next one follows. */
   plan?: PodPlan;
+  /** Stops of its containers that an earlier agent began. */
+  keptStops?: KeptStops;
   waiting: Record<string, { reason: string; message: string }>;
   /** Set once the pod is to end; its grace only shrinks. */
   termination?: Termination;
@@ -47,7 +50,7 @@ export function planPod(facts: PodFacts, now: number): PodPlan {
     observed,
     now,
     termination,
-    previous: facts.plan,
+    replaced: facts.plan?.replaced ?? keptReplacements(facts.keptStops),
   });
   const ordered = termination ? plan : inStartOrder(plan, pod, observed, facts.waiting);
   const containers = { ...ordered.containers };

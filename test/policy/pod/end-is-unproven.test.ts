@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals';
 import { endIsUnproven } from '../../../machines/pod/policy/pod-view.ts';
 import { instance, observed, sandbox, T0 } from '../../support/fixtures.ts';
 
-const over = { sandbox: { do: 'none' }, finished: true, containers: {} } as const;
+const over = { sandbox: { do: 'none' }, finished: true, replaced: [], containers: {} } as const;
 
 test('B016 an instance that could not start ends no pod before its sandbox was looked at again', () => {
   const view = (at: number, startedAt?: number) =>

@@ -71,22 +71,45 @@ describe('a changed definition', () => {
       gracePeriodSeconds: 30,
     });
     const stopped = [ended('main', 0)];
-    const again = planOf(desired, stopped, undefined, { previous: stop });
+    const again = planOf(desired, stopped, undefined, stop);
     expect(words(again)).toMatchObject({ main: 'run', finished: false });
-    expect(planOf(desired, stopped, undefined, { previous: again })).toEqual(again);
+    expect(planOf(desired, stopped, undefined, again)).toEqual(again);
+  });
+
+  test.each(POLICIES)('restartPolicy %s: set back meanwhile, it is stopped and run again all the same', (policy) => {
+    const stop = planOf(changed(policy), [instance('main')]);
+    const back = planOf(podOf(policy, [], ['main']), [instance('main')], undefined, stop);
+    expect(words(back)).toMatchObject({ main: 'stop definitionChanged' });
+    const again = planOf(podOf(policy, [], ['main']), [ended('main', 0)], undefined, back);
+    expect(again.containers.main).toEqual({ do: 'run', reason: 'definitionChanged' });
+  });
+
+  test('restartPolicy OnFailure: one whose sandbox died meanwhile is run again in another', () => {
+    const stop = planOf(changed('OnFailure'), [instance('main')]);
+    const dead = [sandbox({ state: 'notReady' })];
+    expect(words(planOf(changed('OnFailure'), [ended('main', 0)], dead, stop))).toMatchObject({
+      sandbox: 'create 1',
+      finished: false,
+    });
+  });
+
+  test('what gave way is known only while the runtime has it', () => {
+    const stop = planOf(changed('Never'), [instance('main')]);
+    expect(stop.replaced).toEqual(['main-0']);
+    expect(planOf(changed('Never'), [], undefined, stop).replaced).toEqual([]);
   });
 
   test('restartPolicy Never: its successor’s own end is final', () => {
     const desired = changed('Never');
-    const previous = planOf(desired, [ended('main', 0)], undefined, { previous: planOf(desired, [instance('main')]) });
+    const before = planOf(desired, [ended('main', 0)], undefined, planOf(desired, [instance('main')]));
     const successor = ended('main', 0, { id: 'main-1', attempt: 1, hash: '' });
-    expect(planOf(desired, [successor, ended('main', 0)], undefined, { previous }).finished).toBe(true);
+    expect(planOf(desired, [successor, ended('main', 0)], undefined, before).finished).toBe(true);
   });
 
   test('restartPolicy Never: one that had ended by itself before is not run again', () => {
     expect(planOf(changed('Never'), [ended('main', 0)]).finished).toBe(true);
-    const previous = planOf(podOf('Never', [], ['main']), [ended('main', 0)]);
-    expect(planOf(changed('Never'), [ended('main', 0)], undefined, { previous }).finished).toBe(true);
+    const before = planOf(podOf('Never', [], ['main']), [ended('main', 0)]);
+    expect(planOf(changed('Never'), [ended('main', 0)], undefined, before).finished).toBe(true);
   });
 
   test('a container made by a program that records no hash is never called changed', () => {

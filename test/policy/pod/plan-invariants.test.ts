@@ -36,7 +36,7 @@ class Walk {
   }
 
   plan(): PodPlan {
-    const view = { observed: observed(this.containers, this.sandboxes), now: T0, previous: this.previous };
+    const view = { observed: observed(this.containers, this.sandboxes), now: T0, replaced: this.previous?.replaced };
     const termination = this.terminating ? { gracePeriodSeconds: 30, startedAt: T0 } : undefined;
     this.previous = planContainers(this.pod, { ...view, termination });
     return this.previous;

@@ -10,9 +10,10 @@ export function planOf(
   desired: DesiredPod,
   containers: ObservedContainer[],
   sandboxes: ObservedSandbox[] = [sandbox()],
-  more: Partial<PodView> = {},
+  more: Pick<Partial<PodView>, 'termination' | 'now' | 'replaced'> = {},
 ): PodPlan {
-  return planContainers(desired, { observed: observed(containers, sandboxes), now: T0, ...more });
+  const { now = T0, termination, replaced } = more;
+  return planContainers(desired, { observed: observed(containers, sandboxes), now, termination, replaced });
 }
 
 /** A plan in words: `run`, `hold initializing`, `stop podStopping` by container, `sandbox` and `finished`. */
