@@ -1,6 +1,8 @@
 import { AgentError } from '../agent-error.types.ts';
-import { initialContext, keptStopOf } from './container.context.ts';
+import type { ParentRef } from '../agent.types.ts';
+import { initialContext, keptStopOf, type ContainerContext } from './container.context.ts';
 import { containerSetup, failedWith, fieldPath } from './container.setup.ts';
+import type { ImagePullInput } from './image-pull.types.ts';
 import { nextAttempt } from './policy/container-view.ts';
 import { imagePullPolicy } from './policy/image-policy.ts';
 import { containerWords } from './words.ts';
@@ -21,6 +23,16 @@ const lookFailed = {
     message: `error determining status: ${AgentError.from(event.error, 'ContainerStatus').message}`,
   }),
 } as const;
+
+const imagePullInput = ({ context, self }: { context: ContainerContext; self: ParentRef }): ImagePullInput => ({
+  env: context.env,
+  parent: self,
+  pod: context.pod,
+  fieldPath: fieldPath(context),
+  image: context.container.image ?? '',
+  imagePullPolicy: imagePullPolicy(context.container),
+  backoff: context.imageBackoff?.image === context.container.image ? context.imageBackoff?.backoff : undefined,
+});
 
 /**
  * One container of a pod: brings what planContainers wants of it about. Its parent pushes down all it is to go by
@@ -50,7 +62,9 @@ export const containerMachine = containerSetup.createMachine({
         { guard: 'mustRetryLater', target: 'waitingToRetry' },
         { guard: 'mustBackOff', target: 'crashLoopBackOff' },
         { guard: 'mayStartCreated', target: 'starting', actions: 'aim' },
+        { guard: 'hasImage', target: 'creating', actions: 'serveBackoff' },
         { guard: 'mayStart', target: 'pulling', actions: 'serveBackoff' },
+        { guard: 'mayFetch', target: 'fetching' },
         { target: 'waiting' },
       ],
     },
@@ -60,20 +74,32 @@ export const containerMachine = containerSetup.createMachine({
       entry: 'stopWaiting',
       on: { 'container.desired': { target: 'deciding', actions: 'learn' } },
     },
+    fetching: {
+      description: 'It starts first in the sandbox of its pod: its image is got onto the node while that is made.',
+      invoke: {
+        id: 'imagePull',
+        src: 'imagePull',
+        input: imagePullInput,
+        onDone: {
+          target: 'deciding',
+          actions: [{ type: 'takeImage', params: ({ event }) => event.output.imageRef }, 'keepImage', 'stopWaiting'],
+        },
+        onError: { target: 'deciding', actions: [failedWith('ErrImagePull'), 'tellIdle'] },
+      },
+      on: {
+        'image.waiting': { actions: 'waitForImage' },
+        'container.desired': [
+          { guard: 'stillMayFetch', actions: 'learn' },
+          { target: 'deciding', actions: 'learn' },
+        ],
+      },
+    },
     pulling: {
       description: 'Its image is looked up, and pulled where that is needed.',
       invoke: {
         id: 'imagePull',
         src: 'imagePull',
-        input: ({ context, self }) => ({
-          env: context.env,
-          parent: self,
-          pod: context.pod,
-          fieldPath: fieldPath(context),
-          image: context.container.image ?? '',
-          imagePullPolicy: imagePullPolicy(context.container),
-          backoff: context.imageBackoff?.image === context.container.image ? context.imageBackoff?.backoff : undefined,
-        }),
+        input: imagePullInput,
         onDone: {
           target: 'creating',
           actions: { type: 'takeImage', params: ({ event }) => event.output.imageRef },

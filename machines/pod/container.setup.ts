@@ -34,6 +34,9 @@ const slots: ContainerSlots = {
   removeContainer: slot('removeContainer'),
 };
 
+/** For how long an image that was got before there was a sandbox is taken to be still there, ms; unused ones stay 2 min. */
+const FETCHED_MS = 60_000;
+
 const CONFIG_ERROR = 'CreateContainerConfigError';
 /** Waiting reasons that a service may name; any other reason becomes the one of the step that failed. */
 const WAITING_REASONS = [
@@ -52,10 +55,12 @@ const decided =
 const pushed = (context: ContainerContext, event: ContainerEvent) =>
   event.type === 'container.desired' ? { ...context, ...afterPush(context, event) } : context;
 const stillDecided =
-  (to: ContainerDecision['to']) =>
+  (...to: ContainerDecision['to'][]) =>
   ({ context, event }: Context & { event: ContainerEvent }) => {
     const after = pushed(context, event);
-    return decideContainer(after, context.env.elapsed()).to === to && after.container.image === context.container.image;
+    return (
+      to.includes(decideContainer(after, context.env.elapsed()).to) && after.container.image === context.container.image
+    );
   };
 const podName = ({ pod: { metadata } }: ContainerContext) => `${metadata.name}_${metadata.namespace}(${metadata.uid})`;
 
@@ -102,11 +107,19 @@ export const containerSetup = setup({
     mustRetryLater: decided('retryLater'),
     mustBackOff: decided('backOff'),
     mayStartCreated: decided('adopt'),
+    mayFetch: decided('fetch'),
+    /** It may start, and its image was got onto the node a moment ago: that one is not removed again so soon. */
+    hasImage: ({ context }) => {
+      const { fetched, container, env } = context;
+      if (!fetched || fetched.image !== container.image || env.elapsed() - fetched.at >= FETCHED_MS) return false;
+      return decided('pull')({ context });
+    },
     mayStart: decided('pull'),
     /** A start failed again: its successor waits as that of a crash does. */
     backsOff: ({ context }) => reasonRemaining(context.retry, context.env.elapsed()) !== undefined,
     lacksConfig: ({ context }) => context.waiting?.reason === CONFIG_ERROR,
     stillRuns: stillDecided('run'),
+    stillMayFetch: stillDecided('fetch', 'pull'),
     stillMayStart: stillDecided('pull'),
     /** What was just created is still wanted where it was created. */
     stillWanted: ({ context }) => context.plan.do === 'run' && context.sandbox?.id === context.createdIn,
@@ -145,6 +158,7 @@ export const containerSetup = setup({
     prepareToCreate: assign(({ context }) => ({
       triedAttempt: nextAttempt(context),
       createdIn: context.sandbox?.id,
+      fetched: undefined,
       notStarted: undefined,
     })),
     tellBusy: ({ context }) => report(context, true),
@@ -228,6 +242,9 @@ export const containerSetup = setup({
     }),
     /** The image is there: its back-off is over. */
     takeImage: assign((_, imageRef: string) => ({ imageRef, imageBackoff: undefined })),
+    keepImage: assign(({ context: { container, env } }) => ({
+      fetched: { image: container.image ?? '', at: env.elapsed() },
+    })),
     stopWaiting: enqueueActions(({ context, enqueue }) => {
       if (!context.waiting) return;
       enqueue.assign({ waiting: undefined });

@@ -11,8 +11,8 @@ export type ContainerKind = 'init' | 'sidecar' | 'regular';
 export type ContainerPlan =
   /** Have an instance running in the pod's current sandbox; an exited newest instance is to be succeeded by another. */
   | { do: 'run'; reason: string }
-  /** Leave it as it is: not its turn yet, or ended for good. */
-  | { do: 'hold'; reason: 'initializing' | 'completed' | 'podStopping' | 'noSandbox' }
+  /** Leave it as it is: not its turn yet, or ended for good. `firstInTurn`: the pod's sandbox is all that it waits for. */
+  | { do: 'hold'; reason: 'initializing' | 'completed' | 'podStopping' | 'noSandbox' | 'firstInTurn' }
   /** Stop the running instance. `message` is the Killing event's text. After it, the plan is made again. */
   | { do: 'stop'; reason: StopReason; message: string; gracePeriodSeconds: number; podEnd?: PodEndFact };
 

@@ -60,6 +60,18 @@ export interface PodPlan {
   containers: Record<string, ContainerPlan>;
 }
 
+/** The end of a pod that has begun. */
+export interface Termination {
+  gracePeriodSeconds: number;
+  /** When it began, ms of the process's own time; later requests only shorten the grace, they do not start it anew. */
+  startedAt: number;
+  failed?: PodFailure;
+  /** The pod ended by itself. */
+  over?: boolean;
+  /** It is gone from its source. */
+  removed?: true;
+}
+
 export type PodEvent =
   /** The spec or metadata changed at its source. */
   | { type: 'pod.desired'; pod: DesiredPod }

@@ -9,7 +9,7 @@ const MUTATING = ['createContainer', 'startContainer', 'removeContainer'];
 
 const CONFIG_ERROR = 'CreateContainerConfigError';
 
-const STARTS = ['imagePull', 'createContainer', 'startContainer'];
+const STARTS = ['createContainer', 'startContainer'];
 
 /** Everything that a pod may push down, from what the machine has told it. */
 function pushes(run: Run): (ContainerDesired | { type: 'objects.changed' })[] {
@@ -23,6 +23,7 @@ function pushes(run: Run): (ContainerDesired | { type: 'objects.changed' })[] {
     desired(run, { plan: toHold('podStopping') }),
     desired(run, { plan: toHold('completed') }),
     desired(run, { plan: toHold('noSandbox'), sandbox: undefined }),
+    desired(run, { plan: toHold('firstInTurn'), sandbox: undefined }),
     desired(run, { plan: toRun, sandbox: currentSandbox({ id: 's2', attempt: 1 }) }),
   ];
   if (run.snapshot.context.waiting?.reason === CONFIG_ERROR) list.push({ type: 'objects.changed' });
@@ -37,6 +38,7 @@ function pushes(run: Run): (ContainerDesired | { type: 'objects.changed' })[] {
 const report = walk(containerMachine, {
   inputs: {
     'fresh start': input(),
+    'first in turn, without a sandbox': input({ plan: toHold('firstInTurn'), sandbox: undefined }),
     'its turn has not come': input({ plan: toHold('initializing') }),
     adoption: input({ instances: [instance()] }),
     'ended while the agent was down': input({
@@ -90,6 +92,7 @@ const report = walk(containerMachine, {
   },
   key: ({ context }) => [
     context.plan.do,
+    context.fetched !== undefined,
     context.sandbox?.id,
     context.instances.map((i) => [i.state, i.sandboxId]),
     Math.min(context.backoff?.delayMs ?? 0, 20_000),
@@ -102,6 +105,9 @@ const report = walk(containerMachine, {
     'nothing is created or started once the plan says stop or hold': (run) => {
       const { plan } = run.snapshot.context;
       const begun = run.calls.find((c) => c.step === run.steps && STARTS.includes(c.src));
+      const pulls = run.calls.some((c) => c.step === run.steps && c.src === 'imagePull');
+      if (pulls && plan.do !== 'run' && !(plan.do === 'hold' && plan.reason === 'firstInTurn'))
+        return `an image was asked for under plan ${plan.do}`;
       return begun && plan.do !== 'run' ? `${begun.src} began under plan ${plan.do}` : undefined;
     },
     'attempts of created containers strictly increase': (run) => {

@@ -67,6 +67,34 @@ describe('a container starts', () => {
     expect(run.calls[0]?.state).toBe('pending');
   });
 
+  test('first in turn, its image is got while the sandbox is made, and then it is created at once', () => {
+    const run = start({ plan: toHold('firstInTurn'), sandbox: undefined });
+    run.settle('imagePull', ok({ imageRef: 'sha256:app' }));
+    expect(run.snapshot.value).toBe('waiting');
+    run.send(desired(run, { plan: toRun, sandbox: currentSandbox() }));
+    expect(pending(run)).toEqual(['createContainer']);
+    expect(run.calls.at(-1)?.input).toMatchObject({ imageRef: 'sha256:app', attempt: 0 });
+  });
+
+  test('a pull that was begun without a sandbox goes on when there is one, and is asked for once', () => {
+    const run = start({ plan: toHold('firstInTurn'), sandbox: undefined });
+    run.settle('imagePull', emit({ type: 'image.waiting', reason: 'ErrImagePull', message: 'no' } as never));
+    run.send(desired(run, { plan: toRun, sandbox: currentSandbox() }));
+    run.settle('imagePull', ok({ imageRef: 'sha256:app' }));
+    expect(run.calls.map(({ src }) => src)).toEqual(['imagePull', 'createContainer']);
+  });
+
+  test.each([
+    ['a minute ago', 60_000, {}],
+    ['of another name', 0, { image: 'other:1' }],
+  ])('an image that was got %s is asked for again', (_, ms, more) => {
+    const run = start({ plan: toHold('firstInTurn'), sandbox: undefined });
+    run.settle('imagePull', ok({ imageRef: 'sha256:app' }));
+    run.advance(ms);
+    run.send(desired(run, { plan: toRun, sandbox: currentSandbox(), container: container(more) }));
+    expect(pending(run)).toEqual(['imagePull']);
+  });
+
   test('the back-off of a pull outlives its actor, for the same image only', () => {
     const run = start();
     const backoff = { delayMs: 20_000, failedAt: 0, message: 'no' };

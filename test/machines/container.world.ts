@@ -15,7 +15,7 @@ import type { ObservedContainer } from '../../machines/runtime.types.ts';
 export type Run = Driven<typeof containerMachine>;
 
 export const toRun: ContainerPlan = { do: 'run', reason: 'not running' };
-export const toHold = (reason: 'initializing' | 'completed' | 'podStopping' | 'noSandbox'): ContainerPlan => ({
+export const toHold = (reason: Extract<ContainerPlan, { do: 'hold' }>['reason']): ContainerPlan => ({
   do: 'hold',
   reason,
 });

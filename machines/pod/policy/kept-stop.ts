@@ -1,6 +1,6 @@
 import type { ObservedPod } from '../../runtime.types.ts';
 import type { KeptStop, KeptStops } from '../container.types.ts';
-import type { Termination } from './pod-view.ts';
+import type { Termination } from '../pod.types.ts';
 
 /**
  * What is left of a stop that an earlier agent began, ms. The kept deadline is wall time: a clock that was set back since

@@ -28,6 +28,7 @@ const REPLACE: ContainerPlan = { do: 'run', reason: 'definitionChanged' };
 const COMPLETED: ContainerPlan = { do: 'hold', reason: 'completed' };
 const NOT_YET: ContainerPlan = { do: 'hold', reason: 'initializing' };
 const NO_SANDBOX: ContainerPlan = { do: 'hold', reason: 'noSandbox' };
+const FIRST_IN_TURN: ContainerPlan = { do: 'hold', reason: 'firstInTurn' };
 
 /**
  * What the pod's sandbox and each container of its spec should do now. A plan, not a step: the same view gives the same
@@ -48,10 +49,18 @@ export function planContainers(pod: DesiredPod, view: PodView): PodPlan {
   const replaced = replacedInstances(pod, view);
   if (sandbox.do === 'keep') return planInSandbox(pod, { ...view, replaced }, sandbox);
   if (endsWithoutSandbox(pod, observed, replaced)) return ending(pod, view, sandbox);
-  const containers = mapContainers(pod, (container) =>
-    livesOutside(observed, container) ? stopContainer(pod, container, 'sandboxLost') : NO_SANDBOX,
-  );
+  const first = firstInTurn(pod, { ...view, replaced });
+  const containers = mapContainers(pod, (container) => {
+    if (livesOutside(observed, container)) return stopContainer(pod, container, 'sandboxLost');
+    return container === first ? FIRST_IN_TURN : NO_SANDBOX;
+  });
   return { sandbox, finished: false, replaced, containers };
+}
+
+/** What starts first in a sandbox that is still to be made. */
+function firstInTurn(pod: DesiredPod, view: PlanView): Container | undefined {
+  const { initContainers = [], containers } = pod.spec;
+  return initContainers[0] ?? containers.find((container) => regularContainer(pod, container, view).do === 'run');
 }
 
 function planInSandbox(pod: DesiredPod, view: PlanView, sandbox: { do: 'keep'; id: string }): PodPlan {
@@ -82,7 +91,7 @@ function regularContainer(
   pod: DesiredPod,
   container: Container,
   { observed, replaced }: PlanView,
-  sandboxId: string,
+  sandboxId?: string,
 ): ContainerPlan {
   const newest = observed.containers.find((c) => c.name === container.name && (c.sandboxId === sandboxId || hasRun(c)));
   const isReplaced = newest !== undefined && replaced.includes(newest.id);

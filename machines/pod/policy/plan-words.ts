@@ -8,6 +8,7 @@ export const HOLD_WORDS: Readonly<Record<HoldReason, string>> = {
   completed: 'it has ended and is not to run again',
   podStopping: 'its pod is to end',
   noSandbox: 'its pod has no sandbox to run in',
+  firstInTurn: 'its pod has no sandbox to run in',
 };
 
 /** Why a container is stopped, as a clause. */

@@ -1,7 +1,7 @@
 import type { DesiredPod, PodStatus } from '../../kubernetes.types.ts';
 import type { ObservedPod } from '../../runtime.types.ts';
-import type { CurrentSandbox, KeptStops, PodFailure } from '../container.types.ts';
-import type { PodPlan } from '../pod.types.ts';
+import type { CurrentSandbox, KeptStops } from '../container.types.ts';
+import type { PodPlan, Termination } from '../pod.types.ts';
 import { keptReplacements } from './kept-stop.ts';
 import { planContainers } from './plan-containers.ts';
 import { podStatus } from './pod-status.ts';
@@ -26,17 +26,6 @@ export interface PodFacts {
   hostIPs: string[];
   runtimeName: string;
   status?: PodStatus;
-}
-
-export interface Termination {
-  gracePeriodSeconds: number;
-  /** When it began, ms of the process's own time; later requests only shorten the grace, they do not start it anew. */
-  startedAt: number;
-  failed?: PodFailure;
-  /** The pod ended by itself. */
-  over?: boolean;
-  /** It is gone from its source. */
-  removed?: true;
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { DesiredPod } from '../../kubernetes.types.ts';
-import type { TerminationRequest } from '../pod.types.ts';
+import type { Termination, TerminationRequest } from '../pod.types.ts';
 import { effectiveGrace } from './grace.ts';
-import type { Termination } from './pod-view.ts';
 
 /**
  * The termination after one more request for it. The end only comes nearer: a request whose grace would end later than

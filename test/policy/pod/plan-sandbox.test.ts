@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import { sandboxNeeded } from '../../../machines/pod/policy/plan-sandbox.ts';
 import { ended, instance, observed, pod, sandbox } from './fixtures.ts';
-import { planOf, podOf, words } from './plan-summary.ts';
+import { containerWords, planOf, podOf, words } from './plan-summary.ts';
 
 const lost = [sandbox({ state: 'notReady', ips: [] })];
 const neverStarted = { startedAt: undefined };
@@ -35,9 +35,16 @@ describe('a pod’s sandbox', () => {
     expect(words(planOf(podOf('Always', ['i1'], ['main']), [], []))).toEqual({
       sandbox: 'create 0',
       finished: false,
-      i1: 'hold noSandbox',
+      i1: 'hold firstInTurn',
       main: 'hold noSandbox',
     });
+  });
+
+  test.each([
+    ['the first regular container', [], { a: 'hold firstInTurn', b: 'hold noSandbox' }],
+    ['the next, where that one ended for good', [ended('a', 0)], { a: 'hold noSandbox', b: 'hold firstInTurn' }],
+  ])('that is still to be made: first in turn is %s', (_, containers, expected) => {
+    expect(containerWords(planOf(podOf('OnFailure', [], ['a', 'b']), containers, lost))).toEqual(expected);
   });
 
   test('that is lost takes its containers with it: what still runs is stopped before another is made', () => {

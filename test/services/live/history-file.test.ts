@@ -158,8 +158,8 @@ test('the history of a pod goes on over a restart of the agent', async () => {
   await simulated.world.clock.advance(10_000);
   const steps = live.history('container default/web-node-1/app');
   expect(steps.map(({ to, cause: { by } }) => `${to} ${by}`)).toEqual([
+    'fetching manifestAdded',
     'waiting manifestAdded',
-    'pulling manifestAdded',
     'creating manifestAdded',
     'starting manifestAdded',
     'running manifestAdded',

@@ -200,7 +200,8 @@ export function unsettled(world: World): string[] {
   const problems: string[] = [];
   const { runtime } = world;
   const entries = world.agent?.getSnapshot().context.entries ?? {};
-  const there = new Set([...runtime.sandboxes.values()].map(({ podUid }) => podUid));
+  // A pod whose end is kept has its name as long as it is wanted, also where it never got a sandbox.
+  const there = new Set([...[...runtime.sandboxes.values()].map(({ podUid }) => podUid), ...world.facts.keys()]);
   const wanted = new Map(oneOfEachName(world.wanted(), there).map((pod) => [pod.metadata.uid, pod]));
   for (const uid of new Set([
     ...[...runtime.sandboxes.values(), ...runtime.containers.values()].map((o) => o.podUid),
