@@ -9,6 +9,13 @@ import { describeOnContainerd, RUNTIME_MS } from '../support/containerd-tier.ts'
 /** How many pods are bound at once. */
 const MANY = 30;
 
+/** What the API server answers in place of what is asked, in turn. */
+const REFUSALS = [
+  { code: 409, reason: 'Conflict' },
+  { code: 429, reason: 'TooManyRequests', retryAfterSeconds: 1 },
+  { code: 500, reason: 'InternalError' },
+];
+
 let rig: ClusterRig;
 let kubectl: Kubectl;
 let node: string;
@@ -60,6 +67,32 @@ const group = () => {
       await rig.agree([...first.slice(1), ...second]);
     },
     180_000,
+  );
+
+  testOnDouble(
+    'every watch is cut each second and every tenth write is refused, in turn with 409, 429 and 500, while pods come and go',
+    async () => {
+      const username = `system:node:${node}`;
+      const verbs = ['create', 'update', 'patch', 'delete'];
+      const refusing = rig.cluster.double().faults.add({ verbs, username, every: 10, status: REFUSALS });
+      const cuts = rig.cutWatches();
+      try {
+        let there: string[] = [];
+        for (let round = 0; round < 2 || refusing.struck() < REFUSALS.length; round++) {
+          const coming = names(`faulty${round}`, 3);
+          await rig.create(...coming);
+          await cuts.struck();
+          await rig.remove(...there, ...coming.slice(2));
+          there = coming.slice(0, 2);
+          await rig.agree(there);
+        }
+        await rig.empty();
+      } finally {
+        cuts.stop();
+        refusing();
+      }
+    },
+    240_000,
   );
 
   test('a pod is deleted by force and made again under the same name, while the agent is killed', async () => {

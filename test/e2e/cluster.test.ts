@@ -2,10 +2,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { Node, Pod } from '../../machines/kubernetes.types.ts';
 import { describeKubectl } from '../support/apiserver/kubectl.ts';
 import type { Kubectl } from '../support/apiserver/kubectl.ts';
-import { ClusterRig } from '../support/cluster-rig.ts';
+import { ClusterRig, NO_PRESSURE } from '../support/cluster-rig.ts';
 import { shell } from '../support/pods.ts';
 
-let rig: ClusterRig;
+let rig: Awaited<ReturnType<typeof ClusterRig.onHeard>>;
 let kubectl: Kubectl;
 let node: string;
 
@@ -23,11 +23,33 @@ const described = (kind: string, name: string, words: RegExp) =>
     const text = await kubectl.run('describe', kind, name);
     return words.test(text) && text;
   });
+/** Graces of the stops of a pod's container that the runtime has heard, in seconds and in order. */
+const gracesOf = (containerId: string) =>
+  rig.runtime.faults
+    .calls('StopContainer')
+    .map(({ request }) => request as { containerId: string; timeout: bigint })
+    .flatMap((stop) => (containerId.endsWith(`//${stop.containerId}`) ? [Number(stop.timeout)] : []));
+const containerOf = (name: string) => rig.see('pod', name, '{.status.containerStatuses[0].containerID}');
+const podsPath = () => `/api/v1/namespaces/${rig.cluster.namespace}/pods`;
+/** Every change of a pod since a revision of its list, as the API server tells of them; once it is gone. */
+const changesOf = (name: string, since: string) =>
+  rig.until(`the watch tells of the end of ${name}`, async () => {
+    const query = `watch=1&resourceVersion=${since}&fieldSelector=metadata.name%3D${name}&timeoutSeconds=1`;
+    const told = await kubectl.run('get', '--raw', `${podsPath()}?${query}`);
+    const changes = told.split('\n').filter(Boolean).map((line) => JSON.parse(line) as { type: string; object: Pod }); // prettier-ignore
+    return changes.at(-1)?.type === 'DELETED' && changes;
+  });
+/** What a user sees of a pod of one container: phase, state of the container, and readiness. */
+const seenOf = ({ status }: Pod) => {
+  const state = status?.containerStatuses?.[0]?.state ?? {};
+  const ready = status?.conditions?.find((condition) => condition.type === 'Ready')?.status;
+  return `${status?.phase} ${state.waiting?.reason ?? Object.keys(state)[0]} ${ready}`;
+};
 const STUBBORN = 'trap "" TERM; while :; do sleep 1; done';
 
 describeKubectl('an agent in a cluster, seen by kubectl', () => {
   beforeAll(async () => {
-    rig = await ClusterRig.onEmbedded();
+    rig = await ClusterRig.onHeard({ nodeStatusUpdateFrequency: '2s' });
     ({ kubectl } = rig);
     node = rig.cluster.nodeName;
   }, 180_000);
@@ -44,10 +66,22 @@ describeKubectl('an agent in a cluster, seen by kubectl', () => {
       'KERNEL-VERSION': expect.stringMatching(/^\d+\.\d+/),
       'CONTAINER-RUNTIME': expect.stringMatching(/^\S+:\/\/\S+/),
     });
-    const text = await described('node', node, /Normal +Starting|Normal +Registered|NodeReady/);
-    for (const condition of ['MemoryPressure', 'DiskPressure', 'PIDPressure'])
-      expect(text).toMatch(new RegExp(`${condition} +False .*KubeletHas`));
-    expect(text).toMatch(/Ready +True .*KubeletReady/);
+    const told = ['NodeHasSufficientMemory', 'NodeHasNoDiskPressure', 'NodeHasSufficientPID'];
+    const messages = { Starting: 'Starting kubelet.', ...Object.fromEntries(told.map((reason) => [reason, `Node ${node} status is now: ${reason}`])) }; // prettier-ignore
+    const events = await rig.until('its events', async () => {
+      const now = await rig.nodeEvents();
+      return Object.keys(messages).every((reason) => now.has(reason)) && now;
+    });
+    // Of the host itself there may be others: cgroup v1, swap.
+    for (const [reason, message] of Object.entries(messages))
+      expect([reason, events.get(reason)]).toEqual([reason, { type: 'Normal', message, count: 1 }]);
+    // A Node that is Ready from its creation on does not become so.
+    const more = [...events.keys()].filter((reason) => reason.startsWith('Node') && reason !== 'NodeReady');
+    expect(more.toSorted()).toEqual(told.toSorted());
+    const text = await kubectl.run('describe', 'node', node);
+    const Ready = ['True', 'KubeletReady', 'kubelet is posting ready status'];
+    for (const [condition, [is, ...why]] of Object.entries({ ...NO_PRESSURE, Ready }))
+      expect(text).toMatch(new RegExp(`^ +${condition} +${is} .* ${why.join(' +')}$`, 'm'));
     expect(text).toMatch(/HolderIdentity: +\S+/);
     expect(text).toMatch(new RegExp(`Hostname: +${node}`));
     const { status } = await kubectl.get<Node>('node', node);
@@ -95,15 +129,30 @@ describeKubectl('an agent in a cluster, seen by kubectl', () => {
   }, 90_000);
 
   test('a watch tells each step of a pod from its creation to its end', async () => {
-    const { items, metadata } = await kubectl.get<{ items: Pod[]; metadata: { resourceVersion: string } }>('pods');
-    expect([items.length, metadata]).toEqual([1, expect.anything()]);
-    const watching = kubectl.try(['get', 'pods', '--watch-only', '-o', 'name', '--request-timeout=4s']);
+    // As it is: kubectl's own List has no resourceVersion.
+    const listed = await kubectl.run('get', '--raw', podsPath());
+    const { items, metadata } = JSON.parse(listed) as { items: Pod[]; metadata: { resourceVersion: string } };
+    expect(items.map((each) => each.metadata?.name)).toEqual(['web']);
     await rig.create('watched');
     await ready('watched');
     await kubectl.run('delete', 'pod', 'watched', '--timeout=50s');
-    await kubectl.run('wait', '--for=delete', 'pod/watched', '--timeout=50s');
-    const { stdout } = await watching;
-    expect(stdout.split('\n').filter((line) => line === 'pod/watched').length).toBeGreaterThanOrEqual(3);
+    const changes = await changesOf('watched', metadata.resourceVersion);
+    const versions = changes.map(({ object }) => Number(object.metadata?.resourceVersion));
+    expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b));
+    const types = changes.map(({ type }) => type);
+    expect(types).toEqual(['ADDED', ...types.slice(1, -1).map(() => 'MODIFIED'), 'DELETED']);
+    const [stays, ends] = [false, true].map((isEnding) =>
+      changes
+        .filter(({ object }) => (object.metadata?.deletionTimestamp !== undefined) === isEnding)
+        .map(({ object }) => seenOf(object)),
+    );
+    expect([...new Set(stays)]).toEqual([
+      'Pending undefined undefined',
+      'Pending ContainerCreating False',
+      'Running running True',
+    ]);
+    // Between them it may be shown as ended while its phase is Running.
+    expect([ends?.[0], ends?.at(-1)]).toEqual(['Running running True', 'Succeeded terminated False']);
     await rig.agree(['web']);
   }, 90_000);
 
@@ -119,26 +168,48 @@ describeKubectl('an agent in a cluster, seen by kubectl', () => {
     await kubectl.run('delete', 'pod', 'again', '--timeout=50s');
   }, 90_000);
 
-  test('cordoned, it takes no pods of a scheduler, and those that it has run on', async () => {
+  test('cordoned, it takes no pods of a scheduler until it is uncordoned; those that it has and those bound to it run', async () => {
+    const statusOf = async () => row(await kubectl.run('get', 'nodes'), node)['STATUS'];
+    const heartbeat = () => rig.see('node', node, '{.status.conditions[?(@.type=="Ready")].lastHeartbeatTime}');
     await kubectl.run('cordon', node);
-    expect(row(await kubectl.run('get', 'nodes'), node)['STATUS']).toBe('Ready,SchedulingDisabled');
-    // The taint that comes with it keeps none from running that is bound to it.
+    expect(await statusOf()).toBe('Ready,SchedulingDisabled');
+    const nodeSelector = { 'kubernetes.io/hostname': node };
+    await kubectl.create(rig.pod('pending', {}, { nodeName: undefined, nodeSelector }));
+    const scheduled = '{.status.conditions[?(@.type=="PodScheduled")].reason}';
+    const refused = async () => (await rig.see('pod', 'pending', scheduled)) === 'Unschedulable';
+    await rig.until('the scheduler finds no node for it', refused);
+    // The taint that comes with a cordon keeps none from running that is bound to the node.
     await rig.create('cordoned');
     await ready('cordoned');
     await rig.agree(['web', 'cordoned']);
-    await rig.killAgent();
+    const told = (reason: string) => rig.until(reason, async () => (await rig.nodeEvents()).get(reason));
+    const status = { type: 'Normal', count: 1 };
+    const message = `Node ${node} status is now:`;
+    expect(await told('NodeNotSchedulable')).toEqual({ ...status, message: `${message} NodeNotSchedulable` });
+    await rig.daemon.kill9();
+    const before = await heartbeat();
+    await rig.until('its time is past, to the second', async () => Date.now() >= Date.parse(before) + 1000);
+    await rig.daemon.start();
+    await rig.until('the new agent has written the Node’s status', async () => (await heartbeat()) !== before);
     await rig.agree(['web', 'cordoned']);
     expect(await rig.see('node', node, '{.spec.unschedulable}')).toBe('true');
+    expect(await statusOf()).toBe('Ready,SchedulingDisabled');
+    expect(await refused()).toBe(true);
     await kubectl.run('uncordon', node);
-    await rig.until('it is Ready', async () => row(await kubectl.run('get', 'nodes'), node)['STATUS'] === 'Ready');
-    await kubectl.run('delete', 'pod', 'cordoned', '--timeout=50s');
-  }, 120_000);
+    await ready('pending');
+    expect(await statusOf()).toBe('Ready');
+    await rig.agree(['web', 'cordoned', 'pending']);
+    expect(await told('NodeSchedulable')).toEqual({ ...status, message: `${message} NodeSchedulable` });
+    await kubectl.run('delete', 'pod', 'cordoned', 'pending', '--timeout=50s');
+  }, 240_000);
 
   test('a pod that is deleted is told to end, and is gone when it has', async () => {
     const script = 'trap "sleep 1; echo ended >> /starts/ended; exit 0" TERM; sleep 86400 & wait';
     await kubectl.create(rig.pod('ends', { script }, { terminationGracePeriodSeconds: 600 }));
     await ready('ends');
+    const id = await containerOf('ends');
     await kubectl.run('delete', 'pod', 'ends', '--timeout=50s');
+    expect(gracesOf(id)).toEqual([600]);
     expect(await phaseOf('ends')).toBe('');
     expect(await rig.starts('ended')).toEqual(['ended']);
     await rig.agree(['web']);
@@ -147,7 +218,9 @@ describeKubectl('an agent in a cluster, seen by kubectl', () => {
   test('a grace in the deletion is the one that counts', async () => {
     await kubectl.create(rig.pod('grace', { script: STUBBORN }, { terminationGracePeriodSeconds: 600 }));
     await ready('grace');
-    await kubectl.run('delete', 'pod', 'grace', '--grace-period=1', '--timeout=50s');
+    const id = await containerOf('grace');
+    await kubectl.run('delete', 'pod', 'grace', '--grace-period=3', '--timeout=50s');
+    expect(gracesOf(id)).toEqual([3]);
     await rig.agree(['web']);
   }, 90_000);
 
@@ -155,12 +228,13 @@ describeKubectl('an agent in a cluster, seen by kubectl', () => {
     const stubborn = (name: string) => rig.pod(name, { script: STUBBORN }, { terminationGracePeriodSeconds: 600 });
     await kubectl.create(stubborn('forced'), stubborn('changed'));
     for (const name of ['forced', 'changed']) await ready(name);
+    const ids = await Promise.all(['forced', 'changed'].map(containerOf));
     await rig.remove('changed');
-    const asked = Date.now();
+    await rig.until('it is told to end', async () => gracesOf(ids[1] ?? '').length > 0);
     await kubectl.run('delete', 'pod', 'forced', 'changed', '--grace-period=0', '--force', '--timeout=50s');
     await rig.agree(['web']);
-    // Far from the ten minutes that they were given: the least grace, and what the looking takes.
-    expect(Date.now() - asked).toBeLessThan(45_000);
+    // The least that a node gives (kuberuntime_container.go:minimumGracePeriodInSeconds), not the ten minutes.
+    expect(ids.map(gracesOf)).toEqual([[2], [600, 2]]);
   }, 90_000);
 
   test('a pod that fails is Failed with the exit code of its container', async () => {

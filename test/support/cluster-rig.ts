@@ -1,16 +1,18 @@
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { access, constants, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Container, PodSpec } from '../../machines/kubernetes.types.ts';
-import type { Cri } from '../../services/cri/client.ts';
+import type { Container, Node as KubeNode, PodSpec } from '../../machines/kubernetes.types.ts';
+import { connectCri, type Cri } from '../../services/cri/client.ts';
+import type { EmbeddedRuntime } from '../../services/cri/embedded/index.ts';
 import { ContainerState } from '../../services/cri/proto/generated/cri.ts';
 import { listContainers } from '../../services/cri/verbs/list-containers.ts';
 import { differences, type Sides, type Wanted } from './agreement.ts';
+import { CgroupRoot } from './cgroup-root.ts';
 import type { Kubectl } from './apiserver/kubectl.ts';
 import { boundPod, testCluster, type Cluster } from './cluster.ts';
-import { lines, type Daemon } from './daemon.ts';
-import { commandsWith } from './embedded-process.ts';
-import { containerdNode, embeddedNode } from './node.ts';
+import { Daemon, lines } from './daemon.ts';
+import { commandsWith, type EmbeddedProcess } from './embedded-process.ts';
+import { containerdNode, embeddedNode, faultyRuntime } from './node.ts';
 import { tearDown } from './tear-down.ts';
 
 /** Longest wait until everybody agrees, ms. */
@@ -19,7 +21,36 @@ const PATIENCE_MS = 240_000;
 /** Pause between two looks at everything, ms. */
 const LOOK_MS = 250;
 
+/** Conditions of a node that has room, by type: status, reason and message. */
+export const NO_PRESSURE = {
+  MemoryPressure: ['False', 'KubeletHasSufficientMemory', 'kubelet has sufficient memory available'],
+  DiskPressure: ['False', 'KubeletHasNoDiskPressure', 'kubelet has no disk pressure'],
+  PIDPressure: ['False', 'KubeletHasSufficientPID', 'kubelet has sufficient PID available'],
+};
+
+/** An event of the Node, as kubectl has it. */
+export interface NodeEvent {
+  type: string;
+  message: string;
+  count: number;
+}
+
+/** A node without its place in a cluster. */
+type Node = Omit<Sides, 'cluster' | 'starts'> & { discard: () => Promise<void> };
+
 type Script = { key?: string; script?: string };
+
+/**
+ * Pods' cgroups for an agent on the embedded runtime, whose processes are in none of them, so that what is left of them is
+ * compared there too. Not where cgroups cannot be made, unless the tests may leave out nothing.
+ */
+async function ownCgroups(nodeName: string) {
+  const isRequired = process.env['STATELET_TEST_CONTAINERD'] === 'required';
+  const isWritable = () => access('/sys/fs/cgroup', constants.W_OK).then(() => process.getuid?.() === 0);
+  if (!isRequired && !(await isWritable().catch(() => false))) return undefined;
+  const root = await CgroupRoot.make(nodeName);
+  return { root, config: { cgroupsPerQOS: true, cgroupRoot: root.name }, remove: () => root.remove() };
+}
 
 /** An agent in a cluster, on a runtime: what the tests of both runtimes do with it. */
 export class ClusterRig {
@@ -38,14 +69,44 @@ export class ClusterRig {
   }
 
   /** The agent runs. */
-  static onEmbedded(config: Record<string, unknown> = {}): Promise<ClusterRig> {
+  static onEmbedded(config: Record<string, unknown> = {}): Promise<ClusterRig & { runtime: EmbeddedProcess }> {
     return ClusterRig.#in(async ({ nodeName, kubeconfig }) => {
+      const cgroups = await ownCgroups(nodeName);
       const { daemon, runtime, discard } = await embeddedNode({
         nodeName,
-        config,
+        config: { ...config, ...cgroups?.config },
         flags: [`--kubeconfig=${kubeconfig}`],
       });
-      return { daemon, cri: runtime.cri, discard };
+      const { cri } = runtime;
+      return {
+        daemon,
+        cri,
+        runtime,
+        cgroups: cgroups?.root,
+        discard: () => tearDown(discard, async () => cgroups?.remove()),
+      };
+    });
+  }
+
+  /** The agent runs, and what the runtime hears is on record. */
+  static onHeard(config: Record<string, unknown> = {}): Promise<ClusterRig & { runtime: EmbeddedRuntime }> {
+    return ClusterRig.#in(async ({ nodeName, kubeconfig }) => {
+      const cgroups = await ownCgroups(nodeName);
+      const { runtime, discard } = await faultyRuntime();
+      const { endpoint } = runtime;
+      const cri = connectCri({ runtimeEndpoint: endpoint, runtimeRequestTimeoutMs: 10_000 });
+      const flags = [`--kubeconfig=${kubeconfig}`];
+      const daemon = await Daemon.start({ endpoint, nodeName, flags, config: { ...config, ...cgroups?.config } });
+      return {
+        ...{ daemon, cri, runtime, cgroups: cgroups?.root },
+        discard: () =>
+          tearDown(
+            () => daemon.discard(),
+            async () => cri.close(),
+            discard,
+            async () => cgroups?.remove(),
+          ),
+      };
     });
   }
 
@@ -58,13 +119,14 @@ export class ClusterRig {
     });
   }
 
-  static async #in(
-    enter: (cluster: Cluster) => Promise<Omit<Sides, 'cluster' | 'starts'> & { discard: () => Promise<void> }>,
-  ): Promise<ClusterRig> {
+  static async #in<Runtime>(
+    enter: (cluster: Cluster) => Promise<Node & { runtime: Runtime }>,
+  ): Promise<ClusterRig & { runtime: Runtime }> {
     const cluster = await testCluster();
     try {
-      const { discard, ...node } = await enter(cluster);
-      return new ClusterRig({ ...node, cluster, starts: join(node.daemon.directory, 'starts') }, discard);
+      const { discard, runtime, ...node } = await enter(cluster);
+      const rig = new ClusterRig({ ...node, cluster, starts: join(node.daemon.directory, 'starts') }, discard);
+      return Object.assign(rig, { runtime });
     } catch (error) {
       await cluster.close();
       throw error;
@@ -96,6 +158,25 @@ export class ClusterRig {
     await this.daemon.start();
   }
 
+  /**
+   * Cuts every watch each second until `stop`; only the API server of the tests does. `struck` waits for one more cut of the
+   * agent's own watch of its pods.
+   */
+  cutWatches(): { struck: () => Promise<void>; stop: () => void } {
+    const own = `system:node:${this.cluster.nodeName}`;
+    let count = 0;
+    const cut = () => {
+      for (const { username, resource } of this.cluster.double().cutWatches())
+        if (username === own && resource === 'pods') count += 1;
+    };
+    const timer = setInterval(cut, 1000);
+    const struck = async () => {
+      const before = count;
+      await this.until('the agent’s watch of its pods is cut', async () => count > before);
+    };
+    return { struck, stop: () => clearInterval(timer) };
+  }
+
   /** Writes an empty file that containers see as `/starts/<key>`. */
   async note(key: string): Promise<void> {
     await writeFile(join(this.#sides.starts, key), '');
@@ -119,6 +200,28 @@ export class ClusterRig {
   /** A JSONPath (`{.status.phase}`) of an object; empty where there is none. */
   async see(kind: string, name: string, path: string): Promise<string> {
     return this.kubectl.run('get', kind, name, '--ignore-not-found', '-o', `jsonpath=${path}`);
+  }
+
+  /** The conditions of the Node that are the agent's, by type: status, reason and message. */
+  async nodeConditions(): Promise<Record<string, unknown>> {
+    const { status } = await this.kubectl.get<KubeNode>('node', this.cluster.nodeName);
+    // Those of others, such as NetworkUnavailable of a network plugin, are theirs.
+    const own = (status?.conditions ?? []).filter(({ type }) => type === 'Ready' || type in NO_PRESSURE);
+    return Object.fromEntries(own.map(({ type, status: is, reason, message }) => [type, [is, reason, message]]));
+  }
+
+  /** What the agent told of its Node, by reason: events of controllers are left out. Counts of one reason are summed. */
+  async nodeEvents(): Promise<Map<string, NodeEvent>> {
+    const { nodeName } = this.cluster;
+    const of = `involvedObject.kind=Node,involvedObject.name=${nodeName}`;
+    const { items } = await this.kubectl.get<{
+      items: (NodeEvent & { reason: string; source?: { component?: string } })[];
+    }>('events', '-n', 'default', '--field-selector', of);
+    const found = new Map<string, NodeEvent>();
+    for (const { reason, type, message, count = 1, source } of items)
+      if (source?.component === 'kubelet')
+        found.set(reason, { type, message, count: count + (found.get(reason)?.count ?? 0) });
+    return found;
   }
 
   async until<T>(what: string, look: () => Promise<T | undefined | false>): Promise<T> {

@@ -48,7 +48,8 @@ export function testOnDouble(name: string, run: () => Promise<void>, timeout?: n
 export async function testCluster(): Promise<Cluster> {
   const directory = await mkdtemp(join(tmpdir(), 'statelet-cluster-'));
   const name = `statelet-${randomBytes(4).toString('hex')}`;
-  const server = real === undefined ? await ApiServer.start({ directory: join(directory, 'api') }) : undefined;
+  const server =
+    real === undefined ? await ApiServer.start({ directory: join(directory, 'api'), schedule: true }) : undefined;
   const admin = server ? await server.admin() : join(directory, 'admin.kubeconfig');
   // A copy, for what kubectl keeps lies beside it.
   if (real !== undefined) await writeFile(admin, await readFile(real), { mode: 0o600 });

@@ -1,6 +1,6 @@
 import type { Api } from './api.ts';
 import { ApiError } from './errors.ts';
-import { dictAt, listAt, textAt, time } from './objects.ts';
+import { at, dictAt, listAt, textAt, time } from './objects.ts';
 import type { Dict, KubeObject } from './objects.ts';
 import { bound } from './pod-strategy.ts';
 import { RESOURCES, resourceNamed } from './resources.ts';
@@ -24,7 +24,7 @@ export function bootstrap(api: Api): void {
 /**
  * The controllers whose work a node would miss: the default service account and the CA's configMap of each namespace,
  * the end of namespaces, the not-ready taint, mirror pods and leases of Nodes that are gone.
- * With `schedule`, pods without a node go to the first that is ready and untainted.
+ * With `schedule`, pods without a node go to the first that is ready, uncordoned and untainted; without one they are told so.
  * Each change is looked at after the call that made it. The answer ends them.
  */
 export function runControllers(api: Api, authorityPem: string, options: { schedule: boolean }): () => void {
@@ -64,15 +64,37 @@ function onNamespace(api: Api, { type, object }: Change, authorityPem: string): 
   make('configmaps', { metadata: { name: 'kube-root-ca.crt' }, data: { 'ca.crt': authorityPem } });
 }
 
-/** A scheduler that knows readiness and taints, and nothing of room. */
+/** A scheduler that knows readiness, cordons and taints, and nothing of room, selectors and tolerations. */
 function schedule(api: Api): void {
-  const node = api.store
-    .list('nodes/')
-    .find((n) => isReady(n) && !listAt(n, 'spec.taints').some((t) => t['effect'] !== 'PreferNoSchedule'));
-  if (!node) return;
-  for (const pod of api.store.list('pods/'))
-    if (!textAt(pod, 'spec.nodeName') && !pod.metadata.deletionTimestamp && !listAt(pod, 'spec.schedulingGates').length)
-      api.write(resourceNamed('pods'), bound(pod, node.metadata.name ?? '', time(api.now())));
+  const nodes = api.store.list('nodes/');
+  const node = nodes.find(
+    (n) =>
+      isReady(n) &&
+      at(n, 'spec.unschedulable') !== true &&
+      !listAt(n, 'spec.taints').some((t) => t['effect'] !== 'PreferNoSchedule'),
+  );
+  for (const pod of api.store.list('pods/')) {
+    const isDue =
+      !textAt(pod, 'spec.nodeName') && !pod.metadata.deletionTimestamp && !listAt(pod, 'spec.schedulingGates').length;
+    if (isDue && node) api.write(resourceNamed('pods'), bound(pod, node.metadata.name ?? '', time(api.now())));
+    else if (isDue) tellUnschedulable(api, pod, nodes.length);
+  }
+}
+
+/** Once. Source: pkg/scheduler/schedule_one.go:handleSchedulingFailure. */
+function tellUnschedulable(api: Api, pod: KubeObject, nodes: number): void {
+  const condition = {
+    type: 'PodScheduled',
+    status: 'False',
+    reason: 'Unschedulable',
+    message: `0/${nodes} nodes are available`,
+  };
+  const status = dictAt(structuredClone(pod), 'status');
+  const conditions = listAt(status, 'conditions');
+  if (conditions.some((c) => c['type'] === 'PodScheduled' && c['status'] === 'False')) return;
+  const told = { ...condition, lastProbeTime: null, lastTransitionTime: time(api.now()) };
+  const others = conditions.filter((c) => c['type'] !== 'PodScheduled');
+  api.write(resourceNamed('pods'), { ...pod, status: { ...status, conditions: [...others, told] } });
 }
 
 const isReady = (node: KubeObject) =>

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerHttp2Stream } from 'node:http2';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ApiError } from './errors.ts';
-import type { Fault } from './faults.ts';
+import type { Struck } from './faults.ts';
 
 /** Answers with JSON, or with plain text. */
 export function send(response: ServerResponse, code: number, body: object | string): void {
@@ -36,7 +36,7 @@ export function hangUp(message: IncomingMessage & { stream?: ServerHttp2Stream }
 }
 
 /** What faults do before the request is looked at. Throws the status that they answer with. */
-export async function before(faults: readonly Fault[], message: IncomingMessage): Promise<'dropped' | undefined> {
+export async function before(faults: readonly Struck[], message: IncomingMessage): Promise<'dropped' | undefined> {
   for (const { delayMs, status, drop } of faults) {
     if (delayMs) await sleep(delayMs, undefined, { ref: false });
     if (drop === 'before') {

@@ -8,6 +8,14 @@ export interface Asked {
   path: string;
 }
 
+/** An answer in place of what would have been done. */
+interface Refusal {
+  code: number;
+  reason: string;
+  message?: string;
+  retryAfterSeconds?: number;
+}
+
 /** A fault that is switched on. What is left out matches everything. */
 export interface Fault {
   verbs?: readonly string[];
@@ -19,11 +27,14 @@ export interface Fault {
   times?: number;
   /** ms before the request is looked at. */
   delayMs?: number;
-  /** The answer, in place of what would have been done. */
-  status?: { code: number; reason: string; message?: string; retryAfterSeconds?: number };
+  /** The answer; of several, each request that is struck gets the next. */
+  status?: Refusal | readonly Refusal[];
   /** The connection ends without an answer: before anything is done, or after it was done. */
   drop?: 'before' | 'after';
 }
+
+/** A fault as it strikes one request. */
+export type Struck = Omit<Fault, 'status'> & { status?: Refusal };
 
 /** Faults of an API server: rules on requests, the clock's skew. Cuts and outages are the server's own methods. */
 export class Faults {
@@ -31,14 +42,15 @@ export class Faults {
   skewMs = 0;
   #active: { fault: Fault; seen: number; struck: number }[] = [];
 
-  /** Switches a fault on; the answer switches it off, and tells how often it has struck. */
-  add(fault: Fault): () => number {
+  /** Switches a fault on; the answer switches it off, and tells how often it has struck, as its `struck` does before. */
+  add(fault: Fault): (() => number) & { struck: () => number } {
     const entry = { fault, seen: 0, struck: 0 };
     this.#active.push(entry);
-    return () => {
+    const off = () => {
       this.#active = this.#active.filter((other) => other !== entry);
       return entry.struck;
     };
+    return Object.assign(off, { struck: () => entry.struck });
   }
 
   clear(): void {
@@ -47,7 +59,7 @@ export class Faults {
   }
 
   /** The faults that strike this request. */
-  strike(asked: Asked): Fault[] {
+  strike(asked: Asked): Struck[] {
     return this.#active.flatMap((entry) => {
       const { fault } = entry;
       const fits =
@@ -57,8 +69,10 @@ export class Faults {
       if (!fits || entry.struck >= (fault.times ?? Infinity)) return [];
       entry.seen += 1;
       if (entry.seen % (fault.every ?? 1) !== 0) return [];
+      const { status } = fault;
+      const next = Array.isArray(status) ? (status as Refusal[])[entry.struck % status.length] : (status as Refusal);
       entry.struck += 1;
-      return [fault];
+      return [{ ...fault, status: next }];
     });
   }
 }

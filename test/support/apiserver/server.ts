@@ -67,7 +67,7 @@ export class ApiServer {
   readonly #sockets = new Set<Socket>();
   #port: number;
   #stopControllers: () => void = () => undefined;
-  readonly #watches = new Set<() => void>();
+  readonly #watches = new Map<() => void, Asked>();
   #kubeletClient: Promise<KeyPair> | undefined;
   #pem = { cert: '', key: '' };
 
@@ -133,11 +133,11 @@ export class ApiServer {
     );
   }
 
-  /** Ends every watch that is open, as a server that rolls or a proxy in between does. */
-  cutWatches(): number {
+  /** Ends every watch that is open, as a server that rolls or a proxy in between does, and answers whose they were. */
+  cutWatches(): Asked[] {
     const open = [...this.#watches];
-    for (const cut of open) cut();
-    return open.length;
+    for (const [cut] of open) cut();
+    return open.map(([, asked]) => asked);
   }
 
   /** Watches that begin before now get 410. */
@@ -230,7 +230,7 @@ export class ApiServer {
     if ((await before(faults, message)) === 'dropped') return;
     const request = { ...where, message, response, user, body };
     authorize(request, this.#parts);
-    if (where.verb === 'watch') return this.#watch(request);
+    if (where.verb === 'watch') return this.#watch(request, asked);
     if (where.target.subresource === 'log') return proxyLog(request, this.api, await this.#kubeletKeys());
     const { code, body: answer } = answerVerb(request, this.#parts, this.#bearer);
     if (faults.some((fault) => fault.drop === 'after')) hangUp(message);
@@ -254,9 +254,9 @@ export class ApiServer {
     return this.#kubeletClient;
   }
 
-  #watch(request: Parameters<typeof streamWatch>[0]): void {
+  #watch(request: Parameters<typeof streamWatch>[0], asked: Asked): void {
     const cut = streamWatch(request, this.#parts, this.#options.bookmarkMs ?? 60_000);
-    this.#watches.add(cut);
+    this.#watches.set(cut, asked);
     request.response.on('close', () => this.#watches.delete(cut));
   }
 
