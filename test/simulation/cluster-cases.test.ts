@@ -41,6 +41,13 @@ const running = ({ runtime }: World) =>
   [...runtime.containers.values()].filter((c) => c.state === 'running').map((c) => c.fullName);
 const left = ({ runtime, disk, mounts, cgroups }: World) =>
   runtime.containers.size + runtime.sandboxes.size + disk.size + mounts.size + cgroups.size;
+/** Pods that are gone from the API and still have something in the runtime, on disk or in cgroups. */
+const remains = ({ runtime, disk, mounts, cgroups, cluster }: World) => {
+  const objects = [...runtime.containers.values(), ...runtime.sandboxes.values()];
+  const uids = [...objects.map(({ podUid }) => podUid), ...disk, ...mounts, ...cgroups];
+  const there = new Set(cluster?.bound().map(({ metadata }) => metadata.uid));
+  return uids.filter((uid) => !there.has(uid));
+};
 const sound = (world: World) => {
   expect(world.invariants.breaches).toEqual([]);
   expect(world.crashes).toEqual([]);
@@ -126,22 +133,28 @@ describe('an API server that is not there', () => {
     'for ten minutes (%s) in the middle of creates and deletes: afterwards both sides agree',
     async (how) => {
       const { world, cluster } = makeWorld();
-      for (let i = 0; i < 20; i++) create(cluster, bound(`old${i}`));
+      const [container] = pod('').spec.containers;
+      const volumeMounts = [{ name: 'scratch', mountPath: '/scratch' }];
+      const spec = { volumes: [{ name: 'scratch', emptyDir: {} }], containers: [{ ...container, volumeMounts }] };
+      for (let i = 0; i < 20; i++) create(cluster, bound(`old${i}`, spec));
       world.start();
       await world.clock.advance(10_000);
       const before = [...world.runtime.containers.values()].map(({ id }) => id);
       for (let i = 0; i < 5; i++) remove(cluster, `old${i}`);
-      for (let i = 0; i < 5; i++) create(cluster, bound(`early${i}`));
+      for (let i = 0; i < 5; i++) create(cluster, bound(`early${i}`, spec));
       await world.clock.advance(5);
       cluster.server.away = how;
       for (let i = 5; i < 10; i++) remove(cluster, `old${i}`);
-      for (let i = 0; i < 10; i++) create(cluster, bound(`new${i}`));
+      for (let i = 0; i < 10; i++) create(cluster, bound(`new${i}`, spec));
       await world.clock.advance(600_000);
       cluster.server.away = undefined;
       await world.clock.advance(120_000);
       expect(running(world)).toHaveLength(25);
       expect(cluster.bound()).toHaveLength(25);
       expect(before.filter((id) => world.runtime.containers.has(id))).toHaveLength(10);
+      expect(remains(world)).toEqual([]);
+      // Of each that runs there is something to leave.
+      expect([world.disk, world.mounts, world.cgroups].map(({ size }) => size)).toEqual([25, 25, 25]);
       sound(world);
     },
   );
