@@ -105,6 +105,19 @@ export function toKeep({ resourceVersion, delivered, kept }: ApiSourceContext): 
  * if it is still there then (a copy is no pod of the set), and else forgotten like all that was kept before.
  */
 export function afterFailedKeeping({ kept, keeping }: ApiSourceContext): DesiredPod[] {
-  const uids = new Set(kept.map(({ metadata }) => metadata.uid));
-  return [...kept, ...keeping.filter(({ metadata }) => !uids.has(metadata.uid)).map((pod) => ({ ...pod }))];
+  return withOthers(
+    kept,
+    keeping.map((pod) => ({ ...pod })),
+  );
+}
+
+/** The copies that an earlier agent kept, as far as this one runs such pods. */
+export function recalledCopies(set: ApiSet): DesiredPod[] {
+  return [...set.values()].flatMap(({ asked }) => asked ?? []);
+}
+
+/** These pods, and those of the others that are none of them. */
+export function withOthers(pods: readonly DesiredPod[], others: readonly DesiredPod[]): DesiredPod[] {
+  const own = new Set(pods.map(({ metadata }) => metadata.uid));
+  return [...pods, ...others.filter(({ metadata }) => !own.has(metadata.uid))];
 }

@@ -5,6 +5,8 @@ import { happened } from '../notify.ts';
 import { slot, watchSlot } from '../slot.types.ts';
 import {
   afterFailedKeeping,
+  recalledCopies,
+  withOthers,
   backoff,
   deliveryOf,
   initialContext,
@@ -75,14 +77,13 @@ export const apiSourceMachine = setup({
   actions: {
     takeRecalled: assign(({ context }, pods: Pod[]) => {
       const set = afterRecall(pods, seenAt(context));
-      return { set, kept: [...set.values()].flatMap(({ asked }) => asked ?? []) };
+      return { set, kept: recalledCopies(set) };
     }),
     failRecall: assign({ unrecalled: true }),
     /** Copies of an earlier agent that this one has not written itself. */
     takeCopies: assign(({ context }, pods: Pod[]) => {
-      const own = new Set(context.kept.map(({ metadata }) => metadata.uid));
-      const copies = [...afterRecall(pods, seenAt(context)).values()].flatMap(({ asked }) => asked ?? []);
-      return { unrecalled: false, kept: [...context.kept, ...copies.filter(({ metadata }) => !own.has(metadata.uid))] };
+      const copies = recalledCopies(afterRecall(pods, seenAt(context)));
+      return { unrecalled: false, kept: withOthers(context.kept, copies) };
     }),
     goOffline: assign({ offline: true }),
     takeList: assign(({ context }, { resourceVersion, items }: { resourceVersion: string; items: Pod[] }) => ({
@@ -225,7 +226,7 @@ export const apiSourceMachine = setup({
             src: 'recallPods',
             input: {},
             onDone: { target: 'waiting', actions: { type: 'takeCopies', params: ({ event }) => event.output } },
-            onError: { target: 'waitingToRetry', actions: 'failRecall' },
+            onError: 'waitingToRetry',
           },
         },
         waitingForMore: {
