@@ -1,8 +1,8 @@
 /**
  * Makes dist/statelet.js, or that file in the folder given: the whole agent in one ES module with its packages, and its source
- * map. Commands load lazily. Beside it in inspect/ lies the inspector's page.
+ * map. Commands load lazily. Beside it in inspect/ lies the inspector's page, and in node_modules/ what cannot be bundled.
  */
-import { readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -28,6 +28,20 @@ const lazyBuiltins: Plugin = {
     }));
   },
 };
+
+/**
+ * koffi is machine code for one platform, which no bundle can hold: what of it is loaded goes beside the bundle, where Node
+ * finds it. Without it, as for a platform that koffi does not know, the agent runs mount(8).
+ */
+function copyKoffi(): void {
+  const platform = `@koromix/koffi-${process.platform}-${process.arch}`;
+  if (!existsSync(`${root}node_modules/${platform}`)) return;
+  const isLoaded = (path: string) =>
+    !/\/(doc|vendor|lib)$|\/cnoke\.cjs$/.test(path) &&
+    (statSync(path).isDirectory() || /\.(c?js|json|node|txt)$/.test(path));
+  for (const name of ['koffi', platform])
+    cpSync(`${root}node_modules/${name}`, `${folder}/node_modules/${name}`, { recursive: true, filter: isLoaded });
+}
 
 /** One character beyond ASCII would have V8 keep the whole bundle as two-byte text: twice the memory, 40 ms more at start. */
 const beyondAscii = (text: string) =>
@@ -62,7 +76,7 @@ const result = await build({
   minifySyntax: true,
   minifyWhitespace: true,
   metafile: true,
-  // Asked for by oclif to compile sources and by grpc-js for channelz; neither is switched on. koffi is machine code.
+  // Asked for by oclif to compile sources and by grpc-js for channelz; neither is switched on. koffi: see copyKoffi.
   external: ['typescript', '@grpc/proto-loader', 'koffi'],
   plugins: [lazyBuiltins, asciiPatterns],
   logLevel: 'warning',
@@ -71,6 +85,7 @@ const result = await build({
     js: "import { createRequire as $createRequire } from 'node:module';\nconst require = $createRequire(import.meta.url);",
   },
 });
+copyKoffi();
 const found = /.{0,40}[\u0080-\uffff].{0,40}/.exec(readFileSync(`${folder}/statelet.js`, 'utf8'))?.[0];
 if (found !== undefined) throw new Error(`statelet.js is not ASCII, see beyondAscii: ${found}`);
 const bytes = Object.values(result.metafile.outputs).find((o) => o.entryPoint)?.bytes ?? 0;

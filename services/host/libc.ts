@@ -6,14 +6,14 @@ export interface Libc {
   umount2(target: string, flags: number): number;
 }
 
-let loading: Promise<Libc | undefined> | undefined;
+let loading: Promise<Libc | Error> | undefined;
 
 /**
- * The C library of this process, loaded by whoever needs it first (7 MiB). Undefined where koffi is not there, as beside a
- * bundle that was copied alone, or does not know the platform: then the programs do the same, by a fork of the whole agent.
+ * The C library of this process, loaded by whoever needs it first (7 MiB). An error where koffi is not there, or does not
+ * know the platform: then the programs mount(8) and umount(8) do the same, by a fork of the whole agent.
  */
-export function libc(): Promise<Libc | undefined> {
-  return (loading ??= load().catch(() => undefined));
+export function libc(): Promise<Libc | Error> {
+  return (loading ??= load().catch((error: unknown) => (error instanceof Error ? error : new Error(String(error)))));
 }
 
 async function load(): Promise<Libc> {

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { getSystemErrorMap, promisify } from 'node:util';
 import { AgentError } from '../../machines/agent-error.types.ts';
+import type { HostLogger } from './host.types.ts';
 import { libc } from './libc.ts';
 
 const run = promisify(execFile);
@@ -39,8 +40,18 @@ export function mountsBelow(mounts: readonly MountPoint[], path: string): MountP
   return mounts.filter((mount) => mount.path === path || mount.path.startsWith(`${path}/`)).reverse();
 }
 
-/** Kernels before 6.4 do not: found out by the first that mounts without. */
+/** Kernels before 6.4 do not: found out by the first mount that is refused for it. */
 let knowsNoswap = true;
+/** One line where the kernel cannot be called. */
+let toldOfPrograms = false;
+
+/** How the kernel, and mount(8) for it, refuse an option that they do not know; also one of a known option's values. */
+const REFUSED = 'EINVAL';
+
+export interface MountAsk {
+  logger: HostLogger;
+  signal: AbortSignal;
+}
 
 /**
  * Memory at this path, which is never swapped out where the kernel can do that.
@@ -48,24 +59,29 @@ let knowsNoswap = true;
  * @param options of tmpfs(5), joined by commas
  * @throws AgentError MountFailed, with the kernel's word
  */
-export async function mountTmpfs(path: string, options: string, signal: AbortSignal): Promise<void> {
-  if (knowsNoswap) {
-    try {
-      await mountOne(path, `${options},noswap`, signal);
-      return;
-    } catch {
-      // Any other cause fails again below and is told.
-      signal.throwIfAborted();
-    }
+export async function mountTmpfs(path: string, options: string, ask: MountAsk): Promise<void> {
+  if (!knowsNoswap) return mountOne(path, options, ask);
+  try {
+    await mountOne(path, `${options},noswap`, ask);
+  } catch (error) {
+    ask.signal.throwIfAborted();
+    if (errnoOf(error) !== REFUSED) throw error;
+    // Where it is refused without that option too, the option is not why.
+    await mountOne(path, options, ask);
+    knowsNoswap = false;
   }
-  await mountOne(path, options, signal);
-  knowsNoswap = false;
 }
 
-async function mountOne(path: string, options: string, signal: AbortSignal): Promise<void> {
+async function mountOne(path: string, options: string, { logger, signal }: MountAsk): Promise<void> {
   const kernel = await libc();
-  if (!kernel) return call('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path], signal);
-  done('mount', path, kernel.mount('tmpfs', path, 'tmpfs', 0, options));
+  if (!(kernel instanceof Error)) return done('mount', path, kernel.mount('tmpfs', path, 'tmpfs', 0, options));
+  if (!toldOfPrograms)
+    logger.warn(
+      { problem: kernel.message },
+      'the kernel cannot be called for mounts: mount(8) is run for every volume in memory, which takes longer',
+    );
+  toldOfPrograms = true;
+  return call('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', path], signal);
 }
 
 const UMOUNT_NOFOLLOW = 8;
@@ -77,8 +93,15 @@ export async function unmount(
 ): Promise<void> {
   // Memory goes at once. What a server is behind may hang, and then it is a process of its own that hangs.
   const kernel = fsType === 'tmpfs' ? await libc() : undefined;
-  if (!kernel) return call('umount', [path], signal);
+  if (!kernel || kernel instanceof Error) return call('umount', [path], signal);
   done('umount', path, kernel.umount2(path, UMOUNT_NOFOLLOW));
+}
+
+/** The errno that a mount failed with; of mount(8) by its words. */
+function errnoOf(error: unknown): string | undefined {
+  const { cause, message } = AgentError.from(error, 'mount');
+  if (typeof cause === 'string') return cause;
+  return /wrong fs type, bad option/.test(message) ? REFUSED : undefined;
 }
 
 /** @param errno 0 where the call has done its work */
@@ -90,6 +113,7 @@ function done(op: string, path: string, errno: number): void {
     reason: name === 'EBUSY' ? 'EBUSY' : 'MountFailed',
     message: `${op} ${path}: ${name}: ${text}`,
     transient: true,
+    cause: name,
   });
 }
 

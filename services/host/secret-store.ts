@@ -44,7 +44,7 @@ export async function secretStores(
 async function mountMemory(root: string, logger: HostLogger): Promise<void> {
   try {
     if (process.geteuid?.() !== 0) throw new Error('only root may mount');
-    await mountTmpfs(root, 'mode=0700', AbortSignal.timeout(10_000));
+    await mountTmpfs(root, 'mode=0700', { logger, signal: AbortSignal.timeout(10_000) });
   } catch (error) {
     const { message } = AgentError.from(error, 'mount');
     logger.warn({ directory: root, problem: message }, 'kept secrets lie on disk: no memory could be mounted for them');

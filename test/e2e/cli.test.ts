@@ -145,11 +145,23 @@ describe('the bundle', () => {
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 
-  test('needs no package beside it', () => {
+  test('needs no package but those that it brings', () => {
     expect(statelet(['--version'], copy())).toMatchObject({ code: 0, stdout: expect.stringMatching(/^statelet\//) });
     expect(statelet(['config', '--output=table'], copy()).stdout).toMatch(/^FIELD/);
     expect(statelet(['run', '--max-pods=x'], copy()).code).toBe(1);
     expect(statelet(['run', '--help'], copy()).stdout).toContain('--pod-manifest-path');
+  });
+
+  test('has what it cannot hold beside it: the calls of the kernel', () => {
+    const script =
+      "const { default: koffi } = await import('koffi'); console.log(koffi.load(null).func('int getpid()')(), process.pid);";
+    const path = file('package/dist/calls.mjs', script);
+    const { stdout, stderr } = spawnSync(process.execPath, [path], {
+      encoding: 'utf8',
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
+    const [called, own] = stdout.trim().split(' ');
+    expect({ stderr, called }).toEqual({ stderr: '', called: own });
   });
 
   test('says clearly that Node is too old', () => {

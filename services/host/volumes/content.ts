@@ -6,7 +6,7 @@ import type { VolumeFile } from '../../../machines/pod/policy/volume-content.ts'
 import { podDirectory, volumeDirectory } from '../directories.ts';
 import type { HostLogger, HostPaths } from '../host.types.ts';
 import { makeDirectory } from '../make-directory.ts';
-import { mountTmpfs, readMounts } from '../mounts.ts';
+import { mountTmpfs, readMounts, type MountAsk } from '../mounts.ts';
 import { writeVolume } from './atomic-writer.ts';
 import { applyFsGroup, giveFolder } from './ownership.ts';
 
@@ -31,7 +31,7 @@ export async function setUpContent(
   pod: DesiredPod,
   volume: Volume,
   files: readonly VolumeFile[],
-  { logger, signal }: { logger: HostLogger; signal: AbortSignal },
+  { logger, signal }: MountAsk,
 ): Promise<void> {
   const path = contentPath(paths, pod.metadata.uid, volume);
   const { fsGroup } = pod.spec.securityContext ?? {};
@@ -59,7 +59,7 @@ async function haveMemory(path: string, logger: HostLogger, signal: AbortSignal)
   if ((await readMounts()).some((mount) => mount.path === path)) return true;
   if (process.geteuid?.() !== 0) return false;
   try {
-    await mountTmpfs(path, 'mode=1777', signal);
+    await mountTmpfs(path, 'mode=1777', { logger, signal });
     return true;
   } catch (error) {
     signal.throwIfAborted();

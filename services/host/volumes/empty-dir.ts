@@ -7,7 +7,7 @@ import { effectiveLimit, limitOf } from '../../../machines/pod/policy/resources.
 import { pluginDirectory, podDirectory, volumeDirectory } from '../directories.ts';
 import { ifThere } from '../effect.ts';
 import type { HostPaths } from '../host.types.ts';
-import { mountTmpfs, readMounts } from '../mounts.ts';
+import { mountTmpfs, readMounts, type MountAsk } from '../mounts.ts';
 import { applyFsGroup } from './ownership.ts';
 import { makeDirectory } from '../make-directory.ts';
 import { allContainers } from '../../../machines/pod/policy/all-containers.ts';
@@ -22,12 +22,7 @@ export const emptyDirPath = (paths: HostPaths, uid: string, volume: string) =>
  * An emptyDir ready for use: mode 0777, on disk or a tmpfs of its size; made once, as its marker tells, so that what
  * containers changed of it stays (pkg/volume/emptydir/empty_dir.go:SetUpAt).
  */
-export async function setUpEmptyDir(
-  paths: HostPaths,
-  pod: DesiredPod,
-  volume: Volume,
-  signal: AbortSignal,
-): Promise<void> {
+export async function setUpEmptyDir(paths: HostPaths, pod: DesiredPod, volume: Volume, host: MountAsk): Promise<void> {
   const { uid } = pod.metadata;
   const path = emptyDirPath(paths, uid, volume.name);
   const marker = join(pluginDirectory(paths, uid, PLUGIN, volume.name), 'ready');
@@ -36,11 +31,11 @@ export async function setUpEmptyDir(
   const ready = (await ifThere(access(marker).then(() => true))) && (await ifThere(access(path).then(() => true)));
   if (ready && memory === mounted) return;
   await makeDirectory(path, 0o750);
-  if (memory && !mounted) await mountTmpfs(path, `size=${memorySize(pod, volume)}`, signal);
+  if (memory && !mounted) await mountTmpfs(path, `size=${memorySize(pod, volume)}`, host);
   // Apart from mkdir's mode, which the umask cuts.
   await chmod(path, 0o777);
   const { fsGroup } = pod.spec.securityContext ?? {};
-  if (fsGroup !== undefined) await applyFsGroup(path, fsGroup, signal);
+  if (fsGroup !== undefined) await applyFsGroup(path, fsGroup, host.signal);
   await makeDirectory(join(marker, '..'), 0o750);
   await writeFile(marker, '', { mode: 0o640 });
 }

@@ -3,8 +3,8 @@ import type { DesiredPod, Volume } from '../../../machines/kubernetes.types.ts';
 import { hasContent, type VolumeFile } from '../../../machines/pod/policy/volume-content.ts';
 import { podDirectory } from '../directories.ts';
 import { hostError } from '../effect.ts';
-import type { HostLogger, HostPaths } from '../host.types.ts';
-import { mountsBelow, readMounts, unmount } from '../mounts.ts';
+import type { HostPaths } from '../host.types.ts';
+import { mountsBelow, readMounts, unmount, type MountAsk } from '../mounts.ts';
 import { contentPath, removeContents, setUpContent } from './content.ts';
 import { emptyDirPath, removeEmptyDirs, setUpEmptyDir } from './empty-dir.ts';
 import { checkHostPath } from './host-path.ts';
@@ -19,11 +19,11 @@ export async function setUpVolume(
   pod: DesiredPod,
   volume: Volume,
   files: readonly VolumeFile[],
-  host: { logger: HostLogger; signal: AbortSignal },
+  host: MountAsk,
 ): Promise<void> {
   try {
     if (volume.hostPath) await checkHostPath(volume.hostPath);
-    else if (volume.emptyDir && isSupported(volume)) await setUpEmptyDir(paths, pod, volume, host.signal);
+    else if (volume.emptyDir && isSupported(volume)) await setUpEmptyDir(paths, pod, volume, host);
     else if (hasContent(volume)) await setUpContent(paths, pod, volume, files, host);
     else throw new Error(`of its sources only ${SOURCES} are supported`);
   } catch (error) {
@@ -70,15 +70,23 @@ export function volumePath(paths: HostPaths, pod: DesiredPod, name: string): str
 const PLAIN = /^\/(?:volumes\/kubernetes\.io~(?:empty-dir|secret|projected|downward-api)\/|volume-subpaths\/)/;
 
 /**
- * Unmounts what the pod's volumes had mounted below the pod's folder. Mounts of other kinds (CSI and the like) need
- * their plugin and are left.
+ * Unmounts what the pod's volumes had mounted below the pod's folder, all that can be: one that is in use keeps no other.
+ * Mounts of other kinds (CSI and the like) need their plugin and are left.
+ *
+ * @throws AgentError with every mount that is left; whoever asked tries again
  */
 export async function unmountVolumes(paths: HostPaths, uid: string, signal: AbortSignal): Promise<void> {
   const own = podDirectory(paths, uid);
+  const failed: AgentError[] = [];
   for (const mount of mountsBelow(await readMounts(), own)) {
     signal.throwIfAborted();
-    if (PLAIN.test(mount.path.slice(own.length))) await unmount(mount, signal);
+    if (!PLAIN.test(mount.path.slice(own.length))) continue;
+    await unmount(mount, signal).catch((error: unknown) => failed.push(AgentError.from(error, 'umount')));
   }
+  const [first] = failed;
+  if (!first) return;
+  const message = `${failed.map((error) => error.message).join('; ')}; it is tried again`;
+  throw new AgentError({ op: 'unmount volumes', reason: first.reason, message, transient: true, cause: first });
 }
 
 /** Volumes given back: unmounted, and the contents of emptyDirs gone. @throws AgentError while something is mounted */

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { access, chmod, lstat, mkdir, readdir, readFile, readlink, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -95,6 +97,29 @@ describe('volumes', () => {
       expect(await readFile('/proc/self/mountinfo', 'utf8')).not.toContain(path);
     },
   );
+
+  (isRoot ? test : test.skip)('a mount that is in use keeps no other one, and is told with its place', async () => {
+    const { host, paths } = await rig();
+    const names = ['first', 'held', 'last'];
+    const wanted = pod({ spec: { volumes: names.map((name) => ({ name, emptyDir: { medium: 'Memory' } })) } });
+    for (const volume of wanted.spec.volumes ?? []) await host.mountVolume(wanted, volume, [], NEVER);
+    const at = (name: string) => join(paths.rootDir, 'pods/uid-1/volumes/kubernetes.io~empty-dir', name);
+    const user = spawn('sleep', ['60'], { cwd: at('held') });
+    await once(user, 'spawn');
+    const mounted = async () => {
+      const text = await readFile('/proc/self/mountinfo', 'utf8');
+      return names.filter((name) => text.includes(at(name)));
+    };
+    await expect(host.releasePod(REF, wanted, NEVER)).rejects.toMatchObject({
+      reason: 'EBUSY',
+      message: expect.stringMatching(new RegExp(`${at('held')}: EBUSY.*; it is tried again`)),
+    });
+    expect(await mounted()).toEqual(['held']);
+    user.kill();
+    await once(user, 'exit');
+    await host.releasePod(REF, wanted, NEVER);
+    expect(await mounted()).toEqual([]);
+  });
 
   test('B108 FileOrCreate makes an empty file of mode 0644 and no parents', async () => {
     const { host, folder } = await rig();
@@ -229,7 +254,10 @@ describe('logs and leftovers', () => {
       await mkdir(join(paths.rootDir, 'plugins/other'), { recursive: true });
       await mkdir(join(paths.podLogsDir, 'default_web_gone'), { recursive: true });
       await mkdir(join(paths.podLogsDir, 'somebody-elses'), { recursive: true });
-      await mountTmpfs(join(at('held'), 'volumes/plugin/v'), 'size=64k', NEVER);
+      await mountTmpfs(join(at('held'), 'volumes/plugin/v'), 'size=64k', {
+        logger: { warn: () => undefined },
+        signal: NEVER,
+      });
       try {
         const removed = await host.sweep(new Set(['kept']), NEVER);
         expect(removed).toEqual([at('gone'), join(paths.podLogsDir, 'default_web_gone')]);

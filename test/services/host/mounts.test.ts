@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Libc } from '../../../services/host/libc.ts';
 import type * as Mounts from '../../../services/host/mounts.ts';
@@ -13,16 +13,19 @@ const root = process.geteuid?.() === 0 ? describe : describe.skip;
 let has: 'koffi' | 'programs';
 const libc = (await import('../../../services/host/libc.ts')).libc;
 const calls: string[] = [];
+/** Errnos that the next mounts are refused with. */
+const refusals: number[] = [];
+const warnings: unknown[] = [];
+const ASK = { logger: { warn: (...said: unknown[]) => void warnings.push(said) }, signal: NEVER };
 jest.unstable_mockModule('../../../services/host/libc.ts', () => ({
-  libc: async (): Promise<Libc | undefined> => {
-    const real = has === 'koffi' ? await libc() : undefined;
-    if (has === 'koffi' && !real) throw new Error('koffi does not load here');
-    return (
-      real && {
-        mount: (...args) => (calls.push('mount'), real.mount(...args)),
-        umount2: (...args) => (calls.push('umount2'), real.umount2(...args)),
-      }
-    );
+  libc: async (): Promise<Libc | Error> => {
+    if (has === 'programs') return new Error('koffi is not here');
+    const real = await libc();
+    if (real instanceof Error) throw real;
+    return {
+      mount: (...args) => (calls.push('mount'), refusals.shift() ?? real.mount(...args)),
+      umount2: (...args) => (calls.push('umount2'), real.umount2(...args)),
+    };
   },
 }));
 const { mountTmpfs, readMounts, unmount } = (await import('../../../services/host/mounts.ts')) as typeof Mounts;
@@ -43,7 +46,7 @@ root.each(['koffi', 'programs'] as const)('memory is mounted and unmounted by %s
   test('with its options, at a path of any characters', async () => {
     const path = join(directory, 'with space and ü');
     await mkdir(path);
-    await mountTmpfs(path, 'size=65536,mode=0700', NEVER);
+    await mountTmpfs(path, 'size=65536,mode=0700', ASK);
     const [mount] = await at(path);
     expect(mount).toMatchObject({ fsType: 'tmpfs' });
     expect(mount?.superOptions).toEqual(expect.arrayContaining(['size=64k', 'mode=700']));
@@ -55,7 +58,7 @@ root.each(['koffi', 'programs'] as const)('memory is mounted and unmounted by %s
   test('one that is in use is told as busy and stays', async () => {
     const path = join(directory, 'used');
     await mkdir(path);
-    await mountTmpfs(path, 'size=65536', NEVER);
+    await mountTmpfs(path, 'size=65536', ASK);
     const user = spawn('sleep', ['60'], { cwd: path });
     await once(user, 'spawn');
     await expect(unmount({ path, fsType: 'tmpfs' }, NEVER)).rejects.toMatchObject({
@@ -72,12 +75,52 @@ root.each(['koffi', 'programs'] as const)('memory is mounted and unmounted by %s
 
   test('what cannot be mounted is told with its place', async () => {
     const path = join(directory, 'missing');
-    await expect(mountTmpfs(path, 'size=65536', NEVER)).rejects.toMatchObject({
+    await expect(mountTmpfs(path, 'size=65536', ASK)).rejects.toMatchObject({
       reason: 'MountFailed',
       message: expect.stringContaining(path),
     });
     await mkdir(path);
-    await expect(mountTmpfs(path, 'size=nonsense', NEVER)).rejects.toMatchObject({ reason: 'MountFailed' });
+    await expect(mountTmpfs(path, 'size=nonsense', ASK)).rejects.toMatchObject({ reason: 'MountFailed' });
     await expect(unmount({ path, fsType: 'tmpfs' }, NEVER)).rejects.toMatchObject({ reason: 'MountFailed' });
+  });
+
+  test('that there is no call of the kernel is told once', async () => {
+    for (const name of ['told', 'once']) {
+      const path = join(directory, name);
+      await mkdir(path);
+      await mountTmpfs(path, 'size=65536', ASK);
+      await unmount({ path, fsType: 'tmpfs' }, NEVER);
+    }
+    const told = [[{ problem: 'koffi is not here' }, expect.stringContaining('mount(8)')]];
+    expect(warnings).toEqual(by === 'koffi' ? [] : told);
+  });
+});
+
+root('an option that the kernel may not know', () => {
+  const { EINVAL, ENOMEM } = constants.errno;
+  let path: string;
+  const swaps = async () => {
+    await mountTmpfs(path, 'size=65536', ASK);
+    const mount = (await readMounts()).find((each) => each.path === path);
+    await unmount({ path, fsType: 'tmpfs' }, NEVER);
+    return !mount?.superOptions.includes('noswap');
+  };
+
+  beforeAll(async () => {
+    has = 'koffi';
+    path = await mkdtemp(join(tmpdir(), 'noswap-'));
+  });
+  afterAll(() => rm(path, { recursive: true, force: true }));
+
+  test('is asked for again after a failure that has nothing to do with it, and no more once it was refused', async () => {
+    const before = await swaps();
+    refusals.push(ENOMEM);
+    await expect(mountTmpfs(path, 'size=65536', ASK)).rejects.toMatchObject({
+      message: expect.stringContaining('ENOMEM'),
+    });
+    expect(await swaps()).toBe(before);
+    refusals.push(EINVAL);
+    expect(await swaps()).toBe(true);
+    expect(await swaps()).toBe(true);
   });
 });
