@@ -18,7 +18,7 @@ const running = (...pods: string[]) =>
   kubectl.run('wait', '--for=jsonpath={.status.phase}=Running', ...pods.map((name) => `pod/${name}`), '--timeout=50s');
 describeKubectl('an agent whose cluster has faults', () => {
   beforeAll(async () => {
-    rig = await ClusterRig.onEmbedded({ maxPods: 400 });
+    rig = await ClusterRig.onEmbedded({ maxPods: 400, nodeStatusUpdateFrequency: '2s' });
     ({ kubectl } = rig);
     node = rig.cluster.nodeName;
   }, 180_000);
