@@ -27,6 +27,8 @@ interface NodeStatusContext extends NodeStatusInput {
   isLookDue: boolean;
   /** The pod addresses that the runtime took; those that it was told in this period; those that it does not take. */
   podCIDR: { taken?: string; tried?: string; refused?: string };
+  /** Seen to take no pods of the scheduler. An agent that is started knows of none (kubelet_node_status.go:lastNodeUnschedulable). */
+  cordoned: boolean;
   failures: number;
 }
 
@@ -99,12 +101,12 @@ export const nodeStatusMachine = setup({
       facts: { host, runtime },
       imagesAt: runtime?.images ? context.env.elapsed() + IMAGES_PERIOD : context.imagesAt,
     })),
-    tellSeen: ({ context: { node: before, nodeName, parent } }, { node, looked }: { node: Node; looked: boolean }) => {
-      if (isCordoned(node) !== isCordoned(before)) happened(parent, schedulableEvent(nodeName, isCordoned(node)));
+    tellSeen: ({ context: { cordoned, nodeName, parent } }, { node, looked }: { node: Node; looked: boolean }) => {
+      if (isCordoned(node) !== cordoned) happened(parent, schedulableEvent(nodeName, isCordoned(node)));
       const report: NodeSeen = { type: 'node.seen', node, looked };
       parent.send(report);
     },
-    see: assign((_, node: Node) => ({ node, failures: 0 })),
+    see: assign((_, node: Node) => ({ node, cordoned: isCordoned(node), failures: 0 })),
     tellChanges: ({ context: { node, plan, nodeName, parent } }) => {
       for (const event of plan ? nodeEvents(nodeName, node.status, plan.status) : []) happened(parent, event);
     },
@@ -143,6 +145,7 @@ export const nodeStatusMachine = setup({
     isDue: false,
     isLookDue: false,
     podCIDR: {},
+    cordoned: false,
     failures: 0,
   }),
   initial: 'deciding',

@@ -186,6 +186,21 @@ describe('nodeStatus', () => {
     ]);
   });
 
+  test('a cordon of the time before the agent started is told of once, an uncordon of then is not', () => {
+    const cordoned = apiNode({ ...readyNode, spec: { unschedulable: true } });
+    for (const [node, told] of [
+      [cordoned, ['Normal NodeNotSchedulable Node n1 status is now: NodeNotSchedulable']],
+      [readyNode, []],
+    ] as const) {
+      const run = start({ node });
+      for (let looks = 0; looks < 2; looks += 1) {
+        run.send({ type: 'node.look' });
+        run.settle('getNode', ok(node));
+      }
+      expect(run.parent.events()).toEqual(told);
+    }
+  });
+
   test('a look answers only what was asked before it began; a write answers nothing', () => {
     const run = start();
     const looked = () => run.parent.ofType<{ type: string; looked: boolean }>('node.seen').map((each) => each.looked);
