@@ -22,15 +22,22 @@ import { at, liveWorld, podOf } from './live-world.ts';
 
 let folder = '';
 let told: string[] = [];
+const opened: Awaited<ReturnType<typeof openHistoryFile>>[] = [];
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'statelet-history-'));
   told = [];
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((file) => file.close()));
+  rmSync(folder, { recursive: true, force: true });
+});
 
 const young = () => join(folder, 'history.jsonl');
-const open = (more: Partial<HistoryFileOptions> = {}) =>
-  openHistoryFile({ folder, warn: (message) => told.push(message), everyMs: 1, ...more });
+const open = async (more: Partial<HistoryFileOptions> = {}) => {
+  const file = await openHistoryFile({ folder, warn: (message) => told.push(message), everyMs: 1, ...more });
+  opened.push(file);
+  return file;
+};
 const step = (to: string): Transition => ({
   ...{ at: 1, actor: 'pod d/web', machine: 'pod', sessionId: 'x:1', from: 'a', to, event: 'go' },
   cause: { by: 'userDelete', detail: 'words' },
