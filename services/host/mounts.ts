@@ -97,11 +97,14 @@ export async function unmount(
   done('umount', path, kernel.umount2(path, UMOUNT_NOFOLLOW));
 }
 
+/** mount(8)'s words for EINVAL: util-linux before 2.39, since then where the kernel names the option, and busybox. */
+const REFUSED_WORDS = /wrong fs type, bad option|Unknown parameter 'noswap'|: Invalid argument/;
+
 /** The errno that a mount failed with; of mount(8) by its words. */
 function errnoOf(error: unknown): string | undefined {
   const { cause, message } = AgentError.from(error, 'mount');
   if (typeof cause === 'string') return cause;
-  return /wrong fs type, bad option/.test(message) ? REFUSED : undefined;
+  return REFUSED_WORDS.test(message) ? REFUSED : undefined;
 }
 
 /** @param errno 0 where the call has done its work */
@@ -119,7 +122,8 @@ function done(op: string, path: string, errno: number): void {
 
 async function call(program: string, args: string[], signal: AbortSignal): Promise<void> {
   try {
-    await run(program, args, { signal });
+    // Its words are read, so they are asked for in English.
+    await run(program, args, { signal, env: { ...process.env, LC_ALL: 'C' } });
   } catch (error) {
     const { stderr = '', message = '' } = error as { stderr?: string; message?: string };
     const text = stderr.trim() || message;

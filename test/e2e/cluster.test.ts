@@ -146,11 +146,10 @@ describeKubectl('an agent in a cluster, seen by kubectl', () => {
         .filter(({ object }) => (object.metadata?.deletionTimestamp !== undefined) === isEnding)
         .map(({ object }) => seenOf(object)),
     );
-    expect([...new Set(stays)]).toEqual([
-      'Pending undefined undefined',
-      'Pending ContainerCreating False',
-      'Running running True',
-    ]);
+    const steps = ['Pending undefined undefined', 'Pending ContainerCreating False', 'Running running True'];
+    // A start that is over in a moment is not shown on its way.
+    const isQuick = !stays?.includes(steps[1] ?? '');
+    expect([...new Set(stays)]).toEqual(steps.filter((_, step) => !isQuick || step !== 1));
     // Between them it may be shown as ended while its phase is Running.
     expect([ends?.[0], ends?.at(-1)]).toEqual(['Running running True', 'Succeeded terminated False']);
     await rig.agree(['web']);

@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, jest, test } from '@jest/globals';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Libc } from '../../../services/host/libc.ts';
@@ -93,6 +93,54 @@ root.each(['koffi', 'programs'] as const)('memory is mounted and unmounted by %s
     }
     const told = [[{ problem: 'koffi is not here' }, expect.stringContaining('mount(8)')]];
     expect(warnings).toEqual(by === 'koffi' ? [] : told);
+  });
+});
+
+describe('where the kernel is called by mount(8)', () => {
+  let folder: string;
+  const { PATH } = process.env;
+  /** A mount(8) that writes down its options, and refuses noswap in these words. */
+  const program = async (words: string) => {
+    const script = `#!/bin/sh\necho "$4" >> ${folder}/asked\ncase "$4" in *noswap*) echo "${words}" >&2; exit 32;; esac\n`;
+    await writeFile(join(folder, 'mount'), script, { mode: 0o755 });
+  };
+  const asked = async () => (await readFile(join(folder, 'asked'), 'utf8')).trim().split('\n');
+  /** As of an agent that was just started. */
+  const fresh = async () => {
+    jest.resetModules();
+    return (await import('../../../services/host/mounts.ts')) as typeof Mounts;
+  };
+
+  beforeEach(async () => {
+    has = 'programs';
+    folder = await mkdtemp(join(tmpdir(), 'mount-words-'));
+    process.env.PATH = `${folder}:${PATH}`;
+  });
+  afterEach(async () => {
+    process.env.PATH = PATH;
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  test.each([
+    'mount: /v: wrong fs type, bad option, bad superblock on tmpfs, missing codepage or helper program, or other error.',
+    "mount: /v: fsconfig() failed: tmpfs: Unknown parameter 'noswap'.",
+    'mount: mounting tmpfs on /v failed: Invalid argument',
+  ])('the option is left out from then on: %s', async (words) => {
+    await program(words);
+    const agent = await fresh();
+    for (let times = 0; times < 2; times++) await agent.mountTmpfs('/v', 'size=1', ASK);
+    expect(await asked()).toEqual(['size=1,noswap', 'size=1', 'size=1']);
+  });
+
+  test('another failure is told, and the option asked for again', async () => {
+    await program('mount: /v: mount(2) system call failed: Cannot allocate memory.');
+    const agent = await fresh();
+    for (let times = 0; times < 2; times++)
+      await expect(agent.mountTmpfs('/v', 'size=1', ASK)).rejects.toMatchObject({
+        reason: 'MountFailed',
+        message: expect.stringContaining('Cannot allocate memory'),
+      });
+    expect(await asked()).toEqual(['size=1,noswap', 'size=1,noswap']);
   });
 });
 
