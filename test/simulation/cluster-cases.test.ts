@@ -54,6 +54,59 @@ const sound = (world: World) => {
   expect(disagreements(world)).toEqual([]);
 };
 
+describe('a container that gave way to an image that cannot be had is shown waiting until the next one runs, never ended', () => {
+  const container = (name: string, image: string) => ({
+    name,
+    image,
+    imagePullPolicy: 'IfNotPresent',
+    command: ['run'],
+  });
+  const init = { ...container('init', 'present:1'), command: ['exit', '0', '1000'] };
+  const dies = ({ runtime }: World) => [...runtime.sandboxes.keys()].forEach((id) => runtime.stopSandbox(id));
+
+  test.each([
+    ['its sandbox dies', [], ['app'], dies],
+    ['its sandbox dies, and init has to run again', [init], ['app'], dies],
+    ['it comes after another one that waits', [], ['first', 'app'], () => undefined],
+  ] as const)('%s', async (_, initContainers, names, befalls) => {
+    const { world, cluster } = makeWorld();
+    world.runtime.absentImages.add('absent:1');
+    const containers = (image: string) => names.map((name) => container(name, image));
+    create(cluster, bound('a', { restartPolicy: 'OnFailure', initContainers, containers: containers('present:1') }));
+    const ended = new Set<string>();
+    const look = async (ms: number) => {
+      for (let at = 0; at < ms; at += 50) {
+        await world.clock.advance(50);
+        for (const { name, state } of get(cluster, 'a')?.status?.containerStatuses ?? [])
+          if (state?.terminated) ended.add(name);
+      }
+    };
+    const setImage = (image: string) =>
+      cluster.server.attempt((api, call) =>
+        api.update(
+          target(cluster, 'a'),
+          'patch',
+          (now) => ({ ...now, spec: { ...(now['spec'] as object), containers: containers(image) } }),
+          call,
+        ),
+      );
+    world.start();
+    await look(10_000);
+    setImage('absent:1');
+    await look(20_000);
+    expect(running(world)).toEqual([]);
+    befalls(world);
+    await look(20_000);
+    setImage('present:2');
+    await look(60_000);
+    expect(running(world)).toHaveLength(names.length);
+    expect(ended).toEqual(new Set());
+    const statuses = get(cluster, 'a')?.status?.containerStatuses;
+    expect(statuses?.map(({ name, ready }) => [name, ready])).toEqual(names.map((name) => [name, true]));
+    sound(world);
+  });
+});
+
 test('B020 a pod that was refused at admission is gone as soon as it is deleted', async () => {
   const { world, cluster } = makeWorld();
   world.start();

@@ -85,7 +85,7 @@ export function statusOf(facts: PodFacts, now: number): PodStatus | undefined {
     pod: facts.pod,
     observed: facts.observed,
     waiting: facts.waiting,
-    replaced: replacedBy(facts.plan),
+    replaced: replacedNames(facts),
     previous: facts.status,
     failed: facts.termination?.failed,
     terminating: facts.termination !== undefined || isOver(facts),
@@ -97,11 +97,10 @@ export function statusOf(facts: PodFacts, now: number): PodStatus | undefined {
   });
 }
 
-/** Containers whose next instance is of a changed definition. */
-function replacedBy(plan: PodPlan | undefined): string[] {
-  return Object.entries(plan?.containers ?? {}).flatMap(([name, own]) =>
-    own.do === 'run' && own.reason === 'definitionChanged' ? [name] : [],
-  );
+/** Containers whose newest instance gave way to a changed definition, whether or not the next one's turn has come. */
+function replacedNames({ plan, observed }: PodFacts): string[] {
+  const newest = new Map(observed.containers.toReversed().map(({ name, id }) => [name, id]));
+  return [...newest].flatMap(([name, id]) => (plan?.replaced.includes(id) ? [name] : []));
 }
 
 /** Everything that the pod was to run has ended for good, whether or not its end was reported before. */
