@@ -63,7 +63,7 @@ export function afterPush(context: ContainerContext, event: ContainerDesired): P
     plan,
     sandbox,
     ...inOwnTime(context, viewAfterPush(context, instances)),
-    ...(same ? {} : { backoff: undefined, retry: undefined, fetched: undefined }),
+    ...(same ? {} : { backoff: undefined, retry: undefined, fetchedAt: undefined }),
   };
 }
 

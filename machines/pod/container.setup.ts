@@ -110,9 +110,8 @@ export const containerSetup = setup({
     mayFetch: decided('fetch'),
     /** It may start, and its image was got onto the node a moment ago: that one is not removed again so soon. */
     hasImage: ({ context }) => {
-      const { fetched, container, env } = context;
-      if (!fetched || fetched.image !== container.image || env.elapsed() - fetched.at >= FETCHED_MS) return false;
-      return decided('pull')({ context });
+      const { fetchedAt, env } = context;
+      return fetchedAt !== undefined && env.elapsed() - fetchedAt < FETCHED_MS && decided('pull')({ context });
     },
     mayStart: decided('pull'),
     /** A start failed again: its successor waits as that of a crash does. */
@@ -158,7 +157,7 @@ export const containerSetup = setup({
     prepareToCreate: assign(({ context }) => ({
       triedAttempt: nextAttempt(context),
       createdIn: context.sandbox?.id,
-      fetched: undefined,
+      fetchedAt: undefined,
       notStarted: undefined,
     })),
     tellBusy: ({ context }) => report(context, true),
@@ -242,9 +241,7 @@ export const containerSetup = setup({
     }),
     /** The image is there: its back-off is over. */
     takeImage: assign((_, imageRef: string) => ({ imageRef, imageBackoff: undefined })),
-    keepImage: assign(({ context: { container, env } }) => ({
-      fetched: { image: container.image ?? '', at: env.elapsed() },
-    })),
+    keepImage: assign(({ context: { env } }) => ({ fetchedAt: env.elapsed() })),
     stopWaiting: enqueueActions(({ context, enqueue }) => {
       if (!context.waiting) return;
       enqueue.assign({ waiting: undefined });

@@ -92,7 +92,7 @@ const report = walk(containerMachine, {
   },
   key: ({ context }) => [
     context.plan.do,
-    context.fetched !== undefined,
+    context.fetchedAt !== undefined,
     context.sandbox?.id,
     context.instances.map((i) => [i.state, i.sandboxId]),
     Math.min(context.backoff?.delayMs ?? 0, 20_000),

@@ -18,8 +18,8 @@ export interface ContainerFacts extends ContainerView {
   retry?: Retry;
   /** Nor is a stop that failed; that another start failed before does not hold it up. */
   stopRetry?: Retry;
-  /** The image that was got onto the node before there was a sandbox, and when, in the process's own time. */
-  fetched?: { image: string; at: number };
+  /** When its image was got onto the node before there was a sandbox, in the process's own time, ms. */
+  fetchedAt?: number;
   /** The stop that was last asked for. */
   stop?: StopRecord;
   /** Ids of ended instances whose removal failed: housekeeping's. */
@@ -69,7 +69,7 @@ export function decideContainer(facts: ContainerFacts, now: number): ContainerDe
   if (plan.do === 'stop') return { to: 'exited' };
   if (plan.do === 'hold') {
     if (plan.reason === 'completed') return { to: 'complete' };
-    if (plan.reason === 'firstInTurn' && !facts.fetched && retryRemaining(facts.retry, now) === 0)
+    if (plan.reason === 'firstInTurn' && facts.fetchedAt === undefined && retryRemaining(facts.retry, now) === 0)
       return { to: 'fetch' };
     return plan.reason === 'podStopping' && instances.length > 0 ? { to: 'exited' } : { to: 'wait' };
   }
