@@ -75,7 +75,8 @@ export const containerMachine = containerSetup.createMachine({
       on: { 'container.desired': { target: 'deciding', actions: 'learn' } },
     },
     fetching: {
-      description: 'It starts first in the sandbox of its pod: its image is got onto the node while that is made.',
+      description:
+        'It starts first in the sandbox of its pod: its image is looked up, and pulled where that is needed, without waiting for that.',
       invoke: {
         id: 'imagePull',
         src: 'imagePull',
