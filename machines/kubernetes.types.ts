@@ -8,6 +8,7 @@ import type {
   V1PodStatus,
   V1PodCondition,
   V1Container,
+  V1Probe,
   V1ContainerStatus,
   V1ContainerState,
   V1ObjectMeta,
@@ -42,6 +43,7 @@ export type PodCondition = Wire<V1PodCondition>;
 export type PodList = Wire<V1PodList>;
 export type ObjectMeta = Wire<V1ObjectMeta>;
 export type Container = Wire<V1Container>;
+export type Probe = Wire<V1Probe>;
 export type ContainerStatus = Wire<V1ContainerStatus>;
 export type ContainerState = Wire<V1ContainerState>;
 export type Volume = Wire<V1Volume>;
