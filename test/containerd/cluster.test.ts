@@ -1,10 +1,20 @@
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Pod } from '../../machines/kubernetes.types.ts';
+import { PodSandboxState } from '../../services/cri/proto/generated/cri.ts';
+import { listPodSandbox } from '../../services/cri/verbs/list-pod-sandbox.ts';
+import { stopPodSandbox } from '../../services/cri/verbs/stop-pod-sandbox.ts';
 import { describeKubectl } from '../support/apiserver/kubectl.ts';
 import type { Kubectl } from '../support/apiserver/kubectl.ts';
 import { testOnDouble } from '../support/cluster.ts';
 import { ClusterRig } from '../support/cluster-rig.ts';
 import { describeOnContainerd, RUNTIME_MS } from '../support/containerd-tier.ts';
+import { BUSYBOX } from '../support/pods.ts';
+
+/** No registry answers there. */
+const ABSENT = 'localhost:1/absent:1';
+/** Another image that the runtime has. */
+const OTHER = BUSYBOX.replace(/:[^:]+$/, ':latest');
 
 /** How many pods are bound at once. */
 const MANY = 30;
@@ -51,6 +61,34 @@ const group = () => {
     await kubectl.run('delete', 'pod', 'web', '--timeout=50s');
     expect(await rig.starts('ended')).toEqual(['ended']);
   }, 120_000);
+
+  test('a container that gave way to an image that cannot be had, and then its sandbox dies, is shown waiting until the next one runs', async () => {
+    await kubectl.create(rig.pod('gives-way', {}, { restartPolicy: 'OnFailure' }));
+    await kubectl.run('wait', '--for=condition=Ready', 'pod/gives-way', '--timeout=50s');
+    await rig.agree(['gives-way']);
+    const { metadata } = await kubectl.get<Pod>('pod', 'gives-way');
+    const status = '{.status.containerStatuses[0]';
+    await kubectl.run('set', 'image', 'pod/gives-way', `main=${ABSENT}`);
+    await rig.until('it waits for its image', async () => {
+      const reason = await rig.see('pod', 'gives-way', `${status}.state.waiting.reason}`);
+      return /ImagePull/.test(reason) && (await rig.processes()).length === 0;
+    });
+    const sandboxes = await listPodSandbox(rig.cri, { 'io.kubernetes.pod.uid': metadata?.uid ?? '' });
+    expect(sandboxes.map(({ state }) => state)).toEqual([PodSandboxState.SANDBOX_READY]);
+    for (const { id } of sandboxes) await stopPodSandbox(rig.cri, id);
+    // Time in which it may be taken for one that is over.
+    await sleep(10_000);
+    await kubectl.run('set', 'image', 'pod/gives-way', `main=${OTHER}`);
+    await kubectl.run('wait', '--for=condition=Ready', 'pod/gives-way', '--timeout=80s');
+    await rig.agree(['gives-way'], { restarted: ['gives-way'] });
+    expect(await rig.see('pod', 'gives-way', `${status}.image}`)).toBe(OTHER);
+    const query = `watch=1&resourceVersion=${metadata?.resourceVersion}&fieldSelector=metadata.name%3Dgives-way&timeoutSeconds=1`;
+    const told = await kubectl.run('get', '--raw', `/api/v1/namespaces/${rig.cluster.namespace}/pods?${query}`);
+    const seen = told.split('\n').filter(Boolean).map((line) => (JSON.parse(line) as { object: Pod }).object.status); // prettier-ignore
+    const states = seen.map((each) => Object.keys(each?.containerStatuses?.[0]?.state ?? {}).join());
+    expect([...new Set(seen.map((each) => each?.phase))]).toEqual(['Running']);
+    expect(states.filter((state, i) => state !== states[i - 1])).toEqual(['running', 'waiting', 'running']);
+  }, 180_000);
 
   testOnDouble(
     'the API server goes away in the middle of creates and deletes, and the agent is killed meanwhile',
