@@ -3,6 +3,7 @@ import type { Node, Pod } from '../../machines/kubernetes.types.ts';
 import { describeKubectl } from '../support/apiserver/kubectl.ts';
 import type { Kubectl } from '../support/apiserver/kubectl.ts';
 import { ClusterRig, NO_PRESSURE } from '../support/cluster-rig.ts';
+import { comparesAll } from '../support/compares-all.ts';
 import { shell } from '../support/pods.ts';
 
 let rig: Awaited<ReturnType<typeof ClusterRig.onHeard>>;
@@ -154,6 +155,8 @@ describeKubectl('an agent in a cluster, seen by kubectl', () => {
     expect([ends?.[0], ends?.at(-1)]).toEqual(['Running running True', 'Succeeded terminated False']);
     await rig.agree(['web']);
   }, 90_000);
+
+  comparesAll(() => rig, 'web');
 
   test('a container that ends is restarted: its restarts and its last state are shown', async () => {
     const once = 'test $(wc -l < /starts/again) -gt 1 || exit 7; trap "exit 0" TERM; sleep 86400 & wait';

@@ -1,7 +1,19 @@
+import { accessSync, constants } from 'node:fs';
 import { access, mkdir, readFile, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const MOUNT = '/sys/fs/cgroup';
+
+/** What this machine has not for cgroups of the tests' own; empty where they can be made. */
+export function lacksForCgroups(): string {
+  if (process.getuid?.() !== 0) return 'root';
+  try {
+    accessSync(MOUNT, constants.W_OK);
+    return '';
+  } catch {
+    return `a ${MOUNT} to write to`;
+  }
+}
 
 /** A cgroup of the test's own, in every tree of the node, for `cgroupRoot`. */
 export class CgroupRoot {
@@ -34,6 +46,15 @@ export class CgroupRoot {
   /** Paths of what is left of pods below it, in any tree. */
   async pods(): Promise<string[]> {
     return (await this.#folders()).filter((path) => /\/pod[^/]+/.test(path));
+  }
+
+  /** Makes one more cgroup in it, as if it were of a pod; what is answered removes it. */
+  async add(name: string): Promise<() => Promise<void>> {
+    const folders = this.#trees.map((tree) => join(tree, this.name, name));
+    for (const folder of folders) await mkdir(folder);
+    return async () => {
+      for (const folder of folders) await rmdir(folder);
+    };
   }
 
   /** Removes it with all below it, the deepest first. */

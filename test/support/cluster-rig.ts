@@ -1,4 +1,4 @@
-import { access, constants, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Container, Node as KubeNode, PodSpec } from '../../machines/kubernetes.types.ts';
@@ -6,8 +6,8 @@ import { connectCri, type Cri } from '../../services/cri/client.ts';
 import type { EmbeddedRuntime } from '../../services/cri/embedded/index.ts';
 import { ContainerState } from '../../services/cri/proto/generated/cri.ts';
 import { listContainers } from '../../services/cri/verbs/list-containers.ts';
-import { differences, type Sides, type Wanted } from './agreement.ts';
-import { CgroupRoot } from './cgroup-root.ts';
+import { begunByUid, differences, Past, type Sides, type Wanted } from './agreement.ts';
+import { CgroupRoot, lacksForCgroups } from './cgroup-root.ts';
 import type { Kubectl } from './apiserver/kubectl.ts';
 import { boundPod, testCluster, type Cluster } from './cluster.ts';
 import { Daemon, lines } from './daemon.ts';
@@ -36,18 +36,17 @@ export interface NodeEvent {
 }
 
 /** A node without its place in a cluster. */
-type Node = Omit<Sides, 'cluster' | 'starts'> & { discard: () => Promise<void> };
+type Node = Omit<Sides, 'cluster' | 'starts' | 'past'> & { discard: () => Promise<void> };
 
 type Script = { key?: string; script?: string };
 
 /**
  * Pods' cgroups for an agent on the embedded runtime, whose processes are in none of them, so that what is left of them is
- * compared there too. Not where cgroups cannot be made, unless the tests may leave out nothing.
+ * compared there too. Not where cgroups cannot be made, as comparesAll() then says, unless the tests may leave out nothing.
  */
 async function ownCgroups(nodeName: string) {
   const isRequired = process.env['STATELET_TEST_CONTAINERD'] === 'required';
-  const isWritable = () => access('/sys/fs/cgroup', constants.W_OK).then(() => process.getuid?.() === 0);
-  if (!isRequired && !(await isWritable().catch(() => false))) return undefined;
+  if (!isRequired && lacksForCgroups() !== '') return undefined;
   const root = await CgroupRoot.make(nodeName);
   return { root, config: { cgroupsPerQOS: true, cgroupRoot: root.name }, remove: () => root.remove() };
 }
@@ -115,7 +114,7 @@ export class ClusterRig {
     return ClusterRig.#in(async ({ nodeName, kubeconfig }) => {
       const node = await containerdNode(prefix, { nodeName, flags: [`--kubeconfig=${kubeconfig}`] });
       await node.daemon.start();
-      return node;
+      return { ...node, cancelsStarts: true };
     });
   }
 
@@ -125,7 +124,10 @@ export class ClusterRig {
     const cluster = await testCluster();
     try {
       const { discard, runtime, ...node } = await enter(cluster);
-      const rig = new ClusterRig({ ...node, cluster, starts: join(node.daemon.directory, 'starts') }, discard);
+      const rig = new ClusterRig(
+        { ...node, cluster, starts: join(node.daemon.directory, 'starts'), past: new Past() },
+        discard,
+      );
       return Object.assign(rig, { runtime });
     } catch (error) {
       await cluster.close();
@@ -156,6 +158,8 @@ export class ClusterRig {
   async killAgent(): Promise<void> {
     await this.daemon.kill9();
     await this.daemon.start();
+    const { cancelsStarts, past } = this.#sides;
+    if (cancelsStarts) for (const uid of (await begunByUid(this.#sides.starts)).keys()) past.cancelled.add(uid);
   }
 
   /**
@@ -249,7 +253,17 @@ export class ClusterRig {
     return uid;
   }
 
-  /** Waits until API, agent, runtime, processes, disk and cgroups agree that these pods, and no others, are there. */
+  /** In what API, agent, runtime, processes, disk, mounts and cgroups do not agree now. */
+  differences(pods: readonly string[]): Promise<string[]> {
+    return differences(this.#sides, { pods });
+  }
+
+  /** Where the agent makes cgroups. */
+  get cgroups(): CgroupRoot | undefined {
+    return this.#sides.cgroups;
+  }
+
+  /** Waits until API, agent, runtime, processes, disk, mounts and cgroups agree that these pods, and no others, are there. */
   async agree(pods: readonly string[], more: Omit<Wanted, 'pods'> = {}): Promise<void> {
     let last: string[] = [];
     const look = async () => {

@@ -155,9 +155,12 @@ async function clusterOf(kubectl: Kubectl): Promise<{ server: string; authority:
 /** Of a pod whose container notes its starts: the name of the file. */
 export const STARTS_ANNOTATION = 'statelet.test/starts';
 
+/** File in which every start of every container that notes them is a line: UID on the node and key of its pod. */
+export const BEGUN = '.begun';
+
 /**
- * A pod that is bound to the node of the cluster. Each start of its container writes a line into the file `key` of the folder
- * `starts`, and the command line of what runs has `: <node>/<key>;`.
+ * A pod that is bound to the node of the cluster, with a volume that lies in memory. Each start of its container writes a line
+ * into the file `key` of the folder `starts`, and the command line of what runs has `: <node>/<key>;`.
  *
  * @param key the pod's name, unless several pods have that
  */
@@ -168,7 +171,12 @@ export function boundPod(
   spec: Partial<PodSpec> = {},
   over: Partial<Container> = {},
 ): Pod & { metadata: { name: string }; spec: PodSpec } {
-  const noted = `echo $$ >> /starts/${key}; : ${nodeName}/${key}; ${script}`;
+  const noted = `echo $$ >> /starts/${key}; echo "$POD_UID ${key}" >> /starts/${BEGUN}; : ${nodeName}/${key}; ${script}`;
+  const uid = { fieldPath: 'metadata.uid' };
+  const volumeMounts = [
+    { name: 'starts', mountPath: '/starts' },
+    { name: 'about', mountPath: '/about' },
+  ];
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -177,8 +185,11 @@ export function boundPod(
       nodeName,
       automountServiceAccountToken: false,
       terminationGracePeriodSeconds: 5,
-      containers: [shell(noted, { volumeMounts: [{ name: 'starts', mountPath: '/starts' }], ...over })],
-      volumes: [{ name: 'starts', hostPath: { path: starts, type: 'DirectoryOrCreate' } }],
+      containers: [shell(noted, { env: [{ name: 'POD_UID', valueFrom: { fieldRef: uid } }], volumeMounts, ...over })],
+      volumes: [
+        { name: 'starts', hostPath: { path: starts, type: 'DirectoryOrCreate' } },
+        { name: 'about', downwardAPI: { items: [{ path: 'uid', fieldRef: uid }] } },
+      ],
       ...spec,
     },
   };
