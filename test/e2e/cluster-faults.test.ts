@@ -1,13 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import type { Pod } from '../../machines/kubernetes.types.ts';
 import { describeKubectl } from '../support/apiserver/kubectl.ts';
 import type { Kubectl } from '../support/apiserver/kubectl.ts';
 import { testOnDouble } from '../support/cluster.ts';
 import { ClusterRig, NO_PRESSURE } from '../support/cluster-rig.ts';
+import { comparesAll } from '../support/compares-all.ts';
 import { emptyRuntime } from '../support/empty-runtime.ts';
 
 /** Pods that are bound at once; 300 take some minutes on two cores. */
 const MANY = Number(process.env['STATELET_TEST_PODS'] ?? 60);
+
+/** How long the API server is away, ms. */
+const OUTAGE_MS = 60_000;
 
 let rig: Awaited<ReturnType<typeof ClusterRig.onEmbedded>>;
 let kubectl: Kubectl;
@@ -27,6 +32,8 @@ describeKubectl('an agent whose cluster has faults', () => {
 
   afterAll(() => rig?.discard(), 120_000);
 
+  comparesAll(() => rig);
+
   testOnDouble(
     'B084 the API server goes away in the middle of creates and deletes, and the agent is killed meanwhile',
     async () => {
@@ -39,8 +46,13 @@ describeKubectl('an agent whose cluster has faults', () => {
       await rig.remove(...first.slice(0, 3));
       await rig.create(...second);
       const { double } = rig.cluster;
+      const endsIs = async () => (await kubectl.get<Pod>('pod', 'ends')).status?.containerStatuses?.[0]?.state ?? {};
+      const { startedAt = '' } = (await endsIs()).running ?? {};
       await double().down();
+      const told = Date.now();
       await rig.note('go');
+      await rig.until('it has ended', async () => !(await rig.processes()).includes('ends'));
+      const over = Date.now();
       await sleep(10_000);
       await rig.killAgent();
       await sleep(10_000);
@@ -49,7 +61,13 @@ describeKubectl('an agent whose cluster has faults', () => {
       expect((await rig.processes()).filter((key) => key === 'ends')).toEqual([]);
       await double().up();
       await rig.agree([...first.slice(3), ...second, 'ends']);
-      expect(await rig.see('pod', 'ends', '{.status.containerStatuses[0].state.terminated.exitCode}')).toBe('3');
+      expect(await rig.see('pod', 'ends', '{.status.phase}')).toBe('Failed');
+      const { exitCode, ...times } = (await endsIs()).terminated ?? { exitCode: -1 };
+      expect([exitCode, times.startedAt]).toEqual([3, startedAt]);
+      // Of its end, not of the server’s return or of the next agent’s first look; the API has whole seconds.
+      const finished = Date.parse(times.finishedAt ?? '');
+      expect(finished).toBeGreaterThan(told - 1000);
+      expect(finished).toBeLessThanOrEqual(over + 1000);
     },
     240_000,
   );
@@ -104,6 +122,44 @@ describeKubectl('an agent whose cluster has faults', () => {
       }
     },
     240_000,
+  );
+
+  testOnDouble(
+    'B084 every watch is cut each second, and then the API server is away for a minute, amid creates and deletes',
+    async () => {
+      const [stay, go, late, next] = [names('stays', 4), names('goes', 4), names('late', 4), names('next', 4)];
+      const ends = rig.pod('ten', { script: 'sleep 10' }, { restartPolicy: 'Never' });
+      const cuts = rig.cutWatches();
+      try {
+        await rig.create(...stay, ...go);
+        await running(...stay, ...go);
+        await kubectl.create(ends);
+        await running('ten');
+        await cuts.struck();
+        await rig.remove(...go);
+        await rig.create(...late);
+        await rig.cluster.double().down();
+        const from = Date.now();
+        await rig.until('it has ended', async () => !(await rig.processes()).includes('ten'));
+        const over = Date.now();
+        await sleep(from + OUTAGE_MS - over);
+        expect(await rig.processes()).toEqual(expect.arrayContaining(stay));
+        await rig.cluster.double().up();
+        await rig.create(...next);
+        await rig.remove(...stay.slice(2), ...late.slice(2));
+        await rig.agree([...stay.slice(0, 2), ...late.slice(0, 2), ...next, 'ten']);
+        await cuts.struck();
+        const { phase, containerStatuses } = (await kubectl.get<Pod>('pod', 'ten')).status ?? {};
+        const { startedAt = '', finishedAt = '' } = containerStatuses?.[0]?.state?.terminated ?? {};
+        expect(phase).toBe('Succeeded');
+        const [began, finished] = [startedAt, finishedAt].map((time) => Date.parse(time));
+        expect(finished).toBeGreaterThanOrEqual((began ?? NaN) + 9_000);
+        expect(finished).toBeLessThanOrEqual(over + 1000);
+      } finally {
+        cuts.stop();
+      }
+    },
+    300_000,
   );
 
   for (const [code, reason] of [
@@ -172,6 +228,30 @@ describeKubectl('an agent whose cluster has faults', () => {
     for (const [i, line] of order.entries())
       expect([i, line.split(' ')[0]]).toEqual([i, i % 2 === 0 ? 'began' : 'ended']);
     for (const key of keys) expect((await rig.starts(key)).length).toBeLessThanOrEqual(1);
+  }, 240_000);
+
+  test('pods that are deleted with their grace and made again as soon as the name is free: the old ends before the new begins', async () => {
+    const script = (key: string) =>
+      `trap "echo ended ${key} >> /starts/patient; exit 0" TERM; echo began ${key} >> /starts/patient; sleep 86400 & wait`;
+    const keys = names('patient', 5);
+    for (const [i, key] of keys.entries()) {
+      await rig.until('the name is free', async () => {
+        const { code, stderr } = await kubectl.try(['create', '-f', '-'], JSON.stringify(rig.pod('patient', { key, script: script(key) }))); // prettier-ignore
+        if (code !== 0 && !/AlreadyExists/.test(stderr)) throw new Error(stderr);
+        return code === 0;
+      });
+      if (key === keys.at(-1)) break;
+      // Some are deleted when they run, some as they come, and the agent is killed over one of each.
+      if (i % 2 === 0) await running('patient');
+      await kubectl.run('delete', 'pod', 'patient', '--grace-period=1', '--wait=false');
+      if (i === 1 || i === 2) await rig.killAgent();
+    }
+    await rig.agree(['patient']);
+    const order = await rig.starts('patient');
+    expect(order.at(-1)).toBe(`began ${keys.at(-1)}`);
+    for (const [i, line] of order.entries()) expect([i, line.split(' ')[0]]).toEqual([i, i % 2 === 0 ? 'began' : 'ended']); // prettier-ignore
+    for (const key of keys) expect((await rig.starts(key)).length).toBeLessThanOrEqual(1);
+    for (const key of [keys[0], keys[2]]) expect(order).toContain(`ended ${key}`);
   }, 240_000);
 
   test('B004 a force delete of what ignores its end, and the agent is killed over it', async () => {
