@@ -65,3 +65,26 @@ export function isNotFound(error: unknown): boolean {
 export function isUnimplemented(error: unknown): boolean {
   return error instanceof AgentError && error.reason === 'UNIMPLEMENTED';
 }
+
+/** What grpc-js says of its own deadline; what a runtime says of one of its own has other words. */
+const OWN_DEADLINE = /^Deadline exceeded\b/;
+
+/** containerd: `timeout 1s exceeded: context deadline exceeded`, by its versions with one status or another. */
+const EXEC_TIMEOUT = /\btimeout \S+ exceeded\b|\bcommand timed out\b/;
+
+/** The call's deadline passed without an answer. */
+export function endedByUs(error: unknown): boolean {
+  const cause = causeOf(error);
+  return cause?.code === status.DEADLINE_EXCEEDED && OWN_DEADLINE.test(cause.details);
+}
+
+/** The runtime answered that what it was to wait for took too long. */
+export function endedByRuntime(error: unknown): boolean {
+  const cause = causeOf(error);
+  if (cause?.code === status.DEADLINE_EXCEEDED) return !OWN_DEADLINE.test(cause.details);
+  return cause?.code === status.UNKNOWN && EXEC_TIMEOUT.test(cause.details);
+}
+
+function causeOf(error: unknown): ServiceError | undefined {
+  return error instanceof AgentError ? (error.cause as ServiceError | undefined) : undefined;
+}

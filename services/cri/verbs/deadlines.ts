@@ -9,3 +9,6 @@ export const LOOK_DEADLINE_MS = 10_000;
  * (containerd: image_pull_progress_timeout). This ends the wait for a runtime that does not.
  */
 export const PULL_DEADLINE_MS = 3_600_000;
+
+/** How much longer than a command's own time the wait for it is, ms: the runtime kills it and answers. */
+export const EXEC_MARGIN_MS = 2_000;
