@@ -7,6 +7,7 @@ import { runtimeHealthMachine } from '../machines/node/runtime-health.machine.ts
 import { containerMachine } from '../machines/pod/container.machine.ts';
 import { imagePullMachine } from '../machines/pod/image-pull.machine.ts';
 import { podMachine } from '../machines/pod/pod.machine.ts';
+import { probeMachine } from '../machines/pod/probe.machine.ts';
 import { volumeMachine } from '../machines/pod/volume.machine.ts';
 import { apiSourceMachine } from '../machines/syncloop/api-source.machine.ts';
 import { clusterMachine } from '../machines/syncloop/cluster.machine.ts';
@@ -31,6 +32,7 @@ export const machines: Record<string, AnyStateMachine> = {
   pod: podMachine,
   container: containerMachine,
   'image-pull': imagePullMachine,
+  probe: probeMachine,
   volume: volumeMachine,
   cluster: clusterMachine,
   'api-source': apiSourceMachine,

@@ -1,3 +1,4 @@
+import { fromPromise } from 'xstate';
 import { leaseMachine } from '../machines/node/lease.machine.ts';
 import { logRotationMachine } from '../machines/node/log-rotation.machine.ts';
 import { nodeStatusMachine } from '../machines/node/node-status.machine.ts';
@@ -8,6 +9,8 @@ import { containerMachine } from '../machines/pod/container.machine.ts';
 import { imagePullMachine } from '../machines/pod/image-pull.machine.ts';
 import { podMachine } from '../machines/pod/pod.machine.ts';
 import type { FollowObjectsInput, PodSlots } from '../machines/pod/pod.types.ts';
+import { probeMachine } from '../machines/pod/probe.machine.ts';
+import type { ProbeSlots } from '../machines/pod/probe.types.ts';
 import { volumeMachine } from '../machines/pod/volume.machine.ts';
 import type { VolumeSlots } from '../machines/pod/volume.types.ts';
 import type { WatchSlot } from '../machines/slot.types.ts';
@@ -35,8 +38,10 @@ import {
 import { logRotationSlots } from '../services/cri/log-rotation.ts';
 import { nodeFactSlots } from '../services/cri/node-facts.ts';
 import { watchRuntime } from '../services/cri/watch-runtime.ts';
+import { execSync } from '../services/cri/verbs/exec-sync.ts';
 import type { FactStore } from '../services/host/facts.ts';
 import { podSourceSlots } from '../services/host/index.ts';
+import { runProbe } from '../services/host/probes/index.ts';
 import type { Kube } from '../services/kube/client.ts';
 import { apiSourceSlots, eventRecorderSlots, nodeSlots, podWriterSlots } from '../services/kube/index.ts';
 
@@ -44,6 +49,7 @@ export interface MachineServices extends CriServices {
   now: () => number;
   pulls: PullSettings;
   recordEnd: PodSlots['recordEnd'];
+  keepVerdict: ProbeSlots['keepVerdict'];
   /** Sent with requests for manifests (--manifest-url-header). */
   manifestHeaders: Record<string, string[]>;
   keptManifests: FactStore;
@@ -87,7 +93,11 @@ function clusterActor({ cri, readHost }: MachineServices, { kube, keptPods, rand
 export function agentMachine(services: MachineServices) {
   const { cri, observer, now } = services;
   const imagePull = imagePullMachine.provide({ actors: imagePullSlots(services, services.pulls) });
-  const container = containerMachine.provide({ actors: { ...containerSlots(services), imagePull } });
+  const run = runProbe((...command) => execSync(cri, ...command));
+  const probe = probeMachine.provide({
+    actors: { runProbe: fromPromise(({ input, signal }) => run(input, signal)), keepVerdict: services.keepVerdict },
+  });
+  const container = containerMachine.provide({ actors: { ...containerSlots(services), imagePull, probe } });
   const { mountVolume, followObjects } = services.volumes;
   const volume = volumeMachine.provide({ actors: { mountVolume } });
   const { recordEnd } = services;

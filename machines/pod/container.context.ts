@@ -2,10 +2,15 @@ import type { ObservedContainer } from '../runtime.types.ts';
 import type { ContainerDesired, ContainerInput, KeptStop } from './container.types.ts';
 import type { ImageBackoff } from './image-pull.types.ts';
 import { backoffRemaining, nextBackoff } from './policy/backoff.ts';
+import type { ActorRefFrom } from 'xstate';
+import type { probeMachine } from './probe.machine.ts';
+import type { ProbeInput, ProbeType } from './probe.types.ts';
 import { firstView, viewAfterPush, type ContainerView } from './policy/container-view.ts';
 import { unservedCrash, type ContainerFacts, type StopRecord } from './policy/decide-container.ts';
 import { keptGraceLeft } from './policy/kept-stop.ts';
 import { sameJson } from './policy/same-json.ts';
+
+export type Probes = Partial<Record<ProbeType, ActorRefFrom<typeof probeMachine>>>;
 
 export interface ContainerContext extends Omit<ContainerInput, 'highestLogAttempt' | 'keptStop'>, ContainerFacts {
   /** What the effect in hand is about. */
@@ -19,6 +24,25 @@ export interface ContainerContext extends Omit<ContainerInput, 'highestLogAttemp
   /** Kept here because the pull's actor ends whenever the plan changes. */
   imageBackoff?: { image: string; backoff: ImageBackoff };
   waiting?: { reason: string; message: string };
+  /** The probes that are made, all of the instance `probed`. */
+  probes: Probes;
+  /** The running instance, and when it started, in the process's own time. */
+  probed?: { id: string; startedAt: number };
+  /** Ids of probes that threw, until they are made anew. */
+  mourned: string[];
+}
+
+/** A probe that threw: a bug of its own, answered by a new one (ARCHITECTURE rule 9). */
+export interface ProbeFailed {
+  type: `xstate.error.actor.probe.${string}`;
+  error: unknown;
+  actorId: string;
+}
+
+/** Some time after a probe threw: a bug that is met at once again must not become a loop. */
+export interface ProbeRespawn {
+  type: 'child.respawn';
+  id: string;
 }
 
 export function initialContext({ highestLogAttempt, keptStop, ...input }: ContainerInput): ContainerContext {
@@ -36,6 +60,8 @@ export function initialContext({ highestLogAttempt, keptStop, ...input }: Contai
     unremovable: [],
     calledAt: input.env.now(),
     imageRef: '',
+    probes: {},
+    mourned: [],
     ...(stop && { stop }),
   };
 }
@@ -50,6 +76,37 @@ export function inOwnTime(
 ): ContainerView {
   const own = ([id, end]: [string, number]) => [id, ends?.[id] ?? env.elapsed() - Math.max(0, env.now() - end)];
   return { ...view, ends: Object.fromEntries(Object.entries(view.ends).map(own)) };
+}
+
+/** The instance that runs where containers are to run, and since when. One that this machine started began just now. */
+export function probedInstance(context: ContainerContext): ContainerContext['probed'] {
+  const { env, instances, sandbox, made, probed } = context;
+  const instance = instances.find(({ state, sandboxId }) => state === 'running' && sandboxId === sandbox?.id);
+  if (!instance || instance.id === probed?.id) return instance && probed;
+  const since = made?.id === instance.id ? 0 : Math.max(0, env.now() - (instance.startedAt ?? instance.createdAt));
+  return { id: instance.id, startedAt: env.elapsed() - since };
+}
+
+/** What a probe of that instance is to know. */
+export function probeInput(
+  context: ContainerContext,
+  { id, startedAt }: { id: string; startedAt: number },
+  type: ProbeType,
+): Omit<ProbeInput, 'parent' | 'fieldPath'> {
+  const { env, pod, container, sandbox, made, verdicts } = context;
+  const [podIP] = (pod.spec.hostNetwork ? sandbox?.hostIPs : sandbox?.ips) ?? [];
+  return {
+    env,
+    type,
+    probe: container[`${type}Probe`] ?? {},
+    pod,
+    container,
+    id,
+    startedAt,
+    adopted: made?.id !== id,
+    ...(podIP && { podIP }),
+    ...(verdicts?.id === id && { verdict: verdicts[type] }),
+  };
 }
 
 /** The pod pushed its view down. A new image or new resources begin with no back-off (helpers.go:GetBackoffKey). */

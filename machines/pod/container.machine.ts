@@ -48,10 +48,14 @@ export const containerMachine = containerSetup.createMachine({
   on: {
     'container.desired': { actions: 'learn' },
     'event.happened': { actions: 'forward' },
+    'probe.judged': { guard: 'isAboutRunning', actions: ['takeVerdict', 'tendProbes'] },
+    'xstate.error.actor.probe.*': { actions: 'mournProbe' },
+    'child.respawn': { actions: ['forgive', 'tendProbes'] },
   },
   states: {
     deciding: {
       description: 'Finds from the plan, the sandbox and the instances there are what is to be done next.',
+      entry: 'tendProbes',
       always: [
         { guard: 'mustStop', target: 'stopping' },
         { guard: 'mustStopLater', target: 'waitingToStop' },
@@ -159,7 +163,7 @@ export const containerMachine = containerSetup.createMachine({
       entry: 'stopWaiting',
       on: {
         'container.desired': [
-          { guard: 'stillRuns', actions: 'learn' },
+          { guard: 'stillRuns', actions: ['learn', 'tendProbes'] },
           { target: 'deciding', actions: 'learn' },
         ],
       },

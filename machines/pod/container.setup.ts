@@ -1,4 +1,4 @@
-import { assign, enqueueActions, setup } from 'xstate';
+import { assign, enqueueActions, setup, stopChild } from 'xstate';
 import { AgentError } from '../agent-error.types.ts';
 import type { RecordedEvent } from '../agent.types.ts';
 import { happened } from '../notify.ts';
@@ -10,10 +10,21 @@ import {
   afterPush,
   afterServing,
   inOwnTime,
+  probedInstance,
+  probeInput,
   stopRecord,
   type ContainerContext,
+  type ProbeFailed,
+  type ProbeRespawn,
+  type Probes,
 } from './container.context.ts';
-import type { ContainerChanged, ContainerEvent, ContainerInput, ContainerSlots } from './container.types.ts';
+import type {
+  ContainerChanged,
+  ContainerEvent,
+  ContainerInput,
+  ContainerProbed,
+  ContainerSlots,
+} from './container.types.ts';
 import { imagePullMachine } from './image-pull.machine.ts';
 import { nextAttempt, viewAfterCall, viewAfterLook, viewWithout } from './policy/container-view.ts';
 import {
@@ -25,6 +36,9 @@ import {
 } from './policy/decide-container.ts';
 import { goDuration } from './policy/duration.ts';
 import { killMessage } from './policy/kill-message.ts';
+import { wantedProbes } from './policy/probe-verdict.ts';
+import { probeMachine } from './probe.machine.ts';
+import type { ProbeType } from './probe.types.ts';
 
 const slots: ContainerSlots = {
   createContainer: slot('createContainer'),
@@ -36,6 +50,9 @@ const slots: ContainerSlots = {
 
 /** For how long an image that was got before there was a sandbox is taken to be still there, ms; unused ones stay 2 min. */
 const FETCHED_MS = 60_000;
+
+/** Wait before a probe that threw is made anew, ms. */
+const RESPAWN_MS = 1_000;
 
 const CONFIG_ERROR = 'CreateContainerConfigError';
 /** Waiting reasons that a service may name; any other reason becomes the one of the step that failed. */
@@ -52,11 +69,12 @@ const decided =
   (...to: ContainerDecision['to'][]) =>
   ({ context }: Context) =>
     to.includes(decideContainer(context, context.env.elapsed()).to);
-const pushed = (context: ContainerContext, event: ContainerEvent) =>
+type Heard = ContainerEvent | ProbeFailed | ProbeRespawn;
+const pushed = (context: ContainerContext, event: Heard) =>
   event.type === 'container.desired' ? { ...context, ...afterPush(context, event) } : context;
 const stillDecided =
   (...to: ContainerDecision['to'][]) =>
-  ({ context, event }: Context & { event: ContainerEvent }) => {
+  ({ context, event }: Context & { event: Heard }) => {
     const after = pushed(context, event);
     return (
       to.includes(decideContainer(after, context.env.elapsed()).to) && after.container.image === context.container.image
@@ -84,10 +102,10 @@ export const containerSetup = setup({
   types: {
     context: {} as ContainerContext,
     input: {} as ContainerInput,
-    events: {} as ContainerEvent,
+    events: {} as Heard,
     tags: {} as 'mayRun' | 'stopped' | 'ready' | 'busy',
   },
-  actors: { imagePull: imagePullMachine, ...slots },
+  actors: { imagePull: imagePullMachine, probe: probeMachine, ...slots },
   delays: {
     crashBackoff: ({ context }) =>
       Math.max(crashRemaining(context, context.env.elapsed()), retryRemaining(context.retry, context.env.elapsed())),
@@ -96,6 +114,7 @@ export const containerSetup = setup({
       reasonRemaining(retry, env.elapsed()) ?? retryRemaining(retry, env.elapsed()),
     stopRetry: ({ context }) => retryRemaining(context.stopRetry, context.env.elapsed()),
     lookAgain: ({ context }) => context.settings.retryMs,
+    respawn: RESPAWN_MS,
   },
   guards: {
     mustStop: decided('stop'),
@@ -116,6 +135,7 @@ export const containerSetup = setup({
     mayStart: decided('pull'),
     /** A start failed again: its successor waits as that of a crash does. */
     backsOff: ({ context }) => reasonRemaining(context.retry, context.env.elapsed()) !== undefined,
+    isAboutRunning: ({ context: { probed }, event }) => event.type === 'probe.judged' && event.id === probed?.id,
     lacksConfig: ({ context }) => context.waiting?.reason === CONFIG_ERROR,
     stillRuns: stillDecided('run'),
     stillMayFetch: stillDecided('fetch', 'pull'),
@@ -242,6 +262,49 @@ export const containerSetup = setup({
     /** The image is there: its back-off is over. */
     takeImage: assign((_, imageRef: string) => ({ imageRef, imageBackoff: undefined })),
     keepImage: assign(({ context: { env } }) => ({ fetchedAt: env.elapsed() })),
+    /** Makes the probes that the running instance is to have now, and ends all others. */
+    tendProbes: enqueueActions(({ context, enqueue, self }) => {
+      const probed = probedInstance(context);
+      const wanted = probed ? wantedProbes(context, { id: probed.id, state: 'running' }, context.verdicts) : [];
+      const isSame = probed?.id === context.probed?.id;
+      const kept: Probes = {};
+      for (const [type, actor] of Object.entries(context.probes) as [ProbeType, Probes[ProbeType]][]) {
+        if (isSame && wanted.includes(type)) kept[type] = actor;
+        else if (actor) enqueue(stopChild(actor));
+      }
+      const missing = wanted.filter((type) => !kept[type] && !context.mourned.includes(`probe.${type}`));
+      if (isSame && missing.length === 0 && Object.keys(kept).length === Object.keys(context.probes).length) return;
+      enqueue.assign({ probed, probes: kept });
+      for (const type of missing) {
+        if (!probed) continue;
+        const input = { ...probeInput(context, probed, type), parent: self, fieldPath: fieldPath(context) };
+        enqueue.assign(({ spawn, context: { probes } }) => ({
+          probes: { ...probes, [type]: spawn('probe', { id: `probe.${type}`, input }) },
+        }));
+      }
+    }),
+    takeVerdict: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'probe.judged') return;
+      const { id, probe, healthy } = event;
+      const before = context.verdicts?.id === id ? context.verdicts : { id };
+      const verdicts = { ...before, [probe]: healthy };
+      enqueue.assign({ verdicts });
+      const { name } = context.container;
+      enqueue(() => context.parent.send({ type: 'container.probed', name, verdicts } satisfies ContainerProbed));
+    }),
+    /** A probe threw: told as an event, and made anew after a while. */
+    mournProbe: enqueueActions(({ context, event, enqueue }) => {
+      const { actorId, error } = event as ProbeFailed;
+      enqueue(stopChild(actorId));
+      const { [actorId.slice('probe.'.length) as ProbeType]: _failed, ...probes } = context.probes;
+      enqueue.assign({ probes, mourned: [...context.mourned, actorId] });
+      const message = `${actorId} failed and is started again: ${AgentError.from(error, 'probe').message}`;
+      enqueue(() => record(context, 'Warning', 'FailedSync', message));
+      enqueue.raise({ type: 'child.respawn', id: actorId }, { delay: 'respawn' });
+    }),
+    forgive: assign(({ context: { mourned }, event }) => ({
+      mourned: event.type === 'child.respawn' ? mourned.filter((id) => id !== event.id) : mourned,
+    })),
     stopWaiting: enqueueActions(({ context, enqueue }) => {
       if (!context.waiting) return;
       enqueue.assign({ waiting: undefined });

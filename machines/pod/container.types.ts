@@ -2,6 +2,7 @@ import type { AgentEnv, EventHappened, ParentRef } from '../agent.types.ts';
 import type { Container, DesiredPod } from '../kubernetes.types.ts';
 import type { ObservedContainer } from '../runtime.types.ts';
 import type { ImageWaiting } from './image-pull.types.ts';
+import type { ProbeJudged, Verdicts } from './probe.types.ts';
 import type { Slot } from '../slot.types.ts';
 
 /** `init`: runs to completion, in order. `sidecar`: an init container with restartPolicy Always. */
@@ -16,7 +17,8 @@ export type ContainerPlan =
   /** Stop the running instance. `message` is the Killing event's text. After it, the plan is made again. */
   | { do: 'stop'; reason: StopReason; message: string; gracePeriodSeconds: number; podEnd?: PodEndFact };
 
-export type StopReason = 'definitionChanged' | 'stateUnknown' | 'podStopping' | 'sandboxLost';
+export type StopReason =
+  'definitionChanged' | 'startupFailed' | 'livenessFailed' | 'stateUnknown' | 'podStopping' | 'sandboxLost';
 
 /** Why a pod is made to fail. */
 export interface PodFailure {
@@ -71,6 +73,8 @@ export interface ContainerInput {
   highestLogAttempt: number;
   /** A stop of one of its instances that an earlier agent began. */
   keptStop?: KeptStop;
+  /** What probes have found so far. */
+  verdicts?: Verdicts;
   settings: ContainerSettings;
 }
 
@@ -98,6 +102,7 @@ export type ContainerEvent =
   | { type: 'objects.changed' }
   /** From the imagePull child: why the pull waits (ErrImagePull, ImagePullBackOff …). */
   | ImageWaiting
+  | ProbeJudged
   | EventHappened;
 
 /**
@@ -113,6 +118,13 @@ export interface ContainerChanged {
   waiting?: { reason: string; message: string };
   /** True from the start of a mutating call until it settled. */
   busy: boolean;
+}
+
+/** Container → pod: probes of its running instance have found something new. */
+export interface ContainerProbed {
+  type: 'container.probed';
+  name: string;
+  verdicts: Verdicts;
 }
 
 export interface CreateContainerInput {

@@ -7,6 +7,7 @@ import { mergeObserved, withContainer, withoutContainer } from './policy/merge-o
 import { keptEnd } from './policy/kept-stop.ts';
 import { orphanPod } from './policy/orphan-pod.ts';
 import { currentSandbox, planPod, type PodFacts } from './policy/pod-view.ts';
+import { firstVerdicts } from './policy/probe-verdict.ts';
 import { willFollow } from './policy/restart.ts';
 import { CONFIG_SOURCE_ANNOTATION } from './policy/names.ts';
 import { terminationAfter } from './policy/termination.ts';
@@ -72,6 +73,7 @@ export function initialContext(input: PodInput): PodContext {
     hostIPs: input.settings.hostIPs,
     runtimeName: input.settings.runtimeName,
     keptStops: input.keptStops,
+    verdicts: firstVerdicts(input.keptVerdicts, input.pod, input.observed, input.settings.runtimeName),
     ...(termination && { termination }),
   };
   if (orphan) facts.termination = removal(facts, elapsed);
@@ -153,6 +155,8 @@ export function learn(context: PodContext, event: PodEvent | ChildFailed | Respa
       else delete others[name];
       return { observed, waiting: others, busy: busyAfter(context, name, busy) };
     }
+    case 'container.probed':
+      return { verdicts: { ...context.verdicts, [event.name]: event.verdicts } };
     case 'volume.changed': {
       const { name, mounted, busy } = event;
       const others = context.mounted.filter((n) => n !== name);
@@ -187,6 +191,7 @@ function busyAfter({ busy }: PodContext, who: string, is: boolean): string[] {
 export function containerInput(context: PodContext, plan: PodPlan, name: string): ContainerInput {
   const { env, pod, observed, settings, keptStops } = context;
   const keptStop = keptStops?.[name];
+  const verdicts = context.verdicts[name];
   const init = pod.spec.initContainers?.find((c) => c.name === name);
   const instances = observed.containers.filter((c) => c.name === name);
   const container = init ??
@@ -205,5 +210,6 @@ export function containerInput(context: PodContext, plan: PodPlan, name: string)
     highestLogAttempt: context.highestLogAttempt[name] ?? -1,
     settings,
     ...(keptStop && { keptStop }),
+    ...(verdicts && { verdicts }),
   };
 }

@@ -21,6 +21,7 @@ export const podMachine = podSetup.createMachine({
     'network.ready': { actions: 'learn' },
     'node.addressed': { actions: ['learn', 'replan'] },
     'container.changed': { actions: ['learn', 'replan'] },
+    'container.probed': { actions: ['learn', 'replan'] },
     'volume.changed': { actions: 'learn' },
     'object.changed': { actions: 'passObjectChange' },
     'event.happened': { actions: 'forward' },

@@ -4,7 +4,15 @@ import type { ObservedContainer, ObservedPod, ObservedSandbox } from '../runtime
 import type { Slot } from '../slot.types.ts';
 import type { ObjectReference } from './objects.types.ts';
 import type { VolumeChanged } from './volume.types.ts';
-import type { ContainerChanged, ContainerPlan, ContainerSettings, KeptStops, PodFailure } from './container.types.ts';
+import type {
+  ContainerChanged,
+  ContainerPlan,
+  ContainerProbed,
+  ContainerSettings,
+  KeptStops,
+  PodFailure,
+} from './container.types.ts';
+import type { KeptVerdicts } from './probe.types.ts';
 
 /** What a pod is told about the end that others want for it. Grace only ever shrinks. */
 export interface TerminationRequest {
@@ -30,6 +38,8 @@ export interface PodInput {
   observed: ObservedPod;
   /** Stops of its containers that an earlier agent began. */
   keptStops?: KeptStops;
+  /** What probes of its containers have found, by what an earlier agent kept. */
+  keptVerdicts?: KeptVerdicts;
   /** Set where another pod of the same full name has not ended yet; `predecessor.gone` clears it. */
   predecessorUid?: string;
   /** The runtime's word on the pod network when the actor is made. */
@@ -54,7 +64,10 @@ export interface PodPlan {
   sandbox: { do: 'keep'; id: string } | { do: 'create'; attempt: number; reason: string } | { do: 'none' };
   /** All that the pod was to run has ended for good: stop the sandbox, report the terminal phase. */
   finished: boolean;
-  /** Ids of the instances that give way, or gave way, to another of a changed definition: they are followed by one. */
+  /**
+   * Ids of the instances that give way, or gave way, to another one, for a changed definition or a failed probe: they are
+   * followed by one.
+   */
   replaced: readonly string[];
   /** By container name, every container of the spec. */
   containers: Record<string, ContainerPlan>;
@@ -90,6 +103,7 @@ export type PodEvent =
   | ObjectChanged
   | VolumeChanged
   | ContainerChanged
+  | ContainerProbed
   | EventHappened;
 
 /** From the watch of the objects that the pod refers to: one of them has changed, or is there now. */

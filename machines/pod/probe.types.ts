@@ -26,6 +26,8 @@ export interface ProbeInput {
   startedAt: number;
   /** The pod's address; undefined where it has none. */
   podIP?: string;
+  /** The instance was there before the actor of its container. */
+  adopted: boolean;
   /** What was found before this actor was made, by an earlier agent too. */
   verdict?: boolean;
 }

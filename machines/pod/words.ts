@@ -35,6 +35,7 @@ export const podWords: ChartWords = {
     'network.ready': "the runtime's pod network is ready",
     'node.addressed': "the node's addresses change",
     'container.changed': 'something changes at a container',
+    'container.probed': 'probes of a container have found something new',
     'volume.changed': 'something changes at a volume',
     'object.changed': 'an object of the API that it refers to changes',
     'event.happened': 'something is told to users',
@@ -57,6 +58,7 @@ export const containerWords: ChartWords = {
     hasImage: 'it is its turn to start, and its image has just been got onto the node',
     mayStart: 'it is its turn to start',
     backsOff: 'it could not be started several times in a row',
+    isAboutRunning: 'the probe was of the instance that runs',
     lacksConfig: 'something that its configuration needs is missing',
     stillRuns: 'it is still to run as it does',
     stillMayFetch: 'it is still the first to start, with the same image',
@@ -70,13 +72,29 @@ export const containerWords: ChartWords = {
     reason: 'the moment before the failed start counts as a crash',
     stopRetry: 'the wait before it is asked to stop again',
     lookAgain: 'the wait before the runtime is asked again',
+    respawn: 'the wait before what failed is made anew',
   },
   events: {
     'container.desired': 'its pod plans anew',
+    'probe.judged': 'a probe has found something new',
+    'child.respawn': 'what failed is to be made anew',
     'event.happened': 'something is told to users',
     'image.waiting': 'its image cannot be had',
     'objects.changed': 'an object of the API that the pod refers to changes',
   },
+};
+
+export const probeWords: ChartWords = {
+  guards: {
+    isNews: 'enough results in a row say something else than is known',
+    mayTryAgain: 'it could not be made, and was not tried three times yet',
+    isDecided: 'what was found stands for as long as the instance runs',
+  },
+  delays: {
+    firstProbe: 'the initial delay',
+    period: 'the rest of the period',
+  },
+  events: {},
 };
 
 export const imagePullWords: ChartWords = {

@@ -56,6 +56,8 @@ export function reconcile(context: SyncloopContext): Reconciled {
       namespace,
       observed,
       keptStops: context.stops[uid],
+      // Of a pod that was followed by this agent, its last status knows more.
+      keptVerdicts: context.mourned[uid] ? undefined : context.verdicts[uid],
       predecessorUid,
       networkReady: context.health === 'healthy' || context.health === 'unknown',
       settings: { ...context.settings.pod, hostIPs: context.hostIPs, runtimeName: context.runtimeName },

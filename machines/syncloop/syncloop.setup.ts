@@ -214,6 +214,7 @@ export const syncloopSetup = setup({
         entries: without(context.entries, uid),
         ended: without(context.ended, uid),
         stops: without(context.stops, uid),
+        verdicts: without(context.verdicts, uid),
         observed: without(context.observed, uid),
         listed: context.listed.filter((ref) => ref.uid !== uid),
       });

@@ -2,6 +2,7 @@ import type { AgentEnv, EventHappened } from '../agent.types.ts';
 import type { DesiredPod, PodStatus } from '../kubernetes.types.ts';
 import type { LogRotationSettings } from '../node/log-rotation.types.ts';
 import type { KeptStops } from '../pod/container.types.ts';
+import type { KeptVerdicts } from '../pod/probe.types.ts';
 import type { NodeView } from '../pod/policy/admit/admission.types.ts';
 import type { PodRef, PodReport, PodSettings } from '../pod/pod.types.ts';
 import type { ObservedContainer, ObservedPod, RuntimeEcho, RuntimeEvent, RuntimeListing } from '../runtime.types.ts';
@@ -18,6 +19,8 @@ export interface SyncloopInput {
   ended: Record<string, PodStatus>;
   /** Stops that an earlier agent began, by pod UID. */
   stops: Record<string, KeptStops>;
+  /** What probes had found, as an earlier agent kept it, by pod UID. */
+  verdicts: Record<string, KeptVerdicts>;
   /**
    * Sources that were configured; nothing is judged absent before each has delivered once. With none at all nothing is
    * ever judged absent: an agent that was told of no pods ends none.

@@ -7,6 +7,7 @@ import type { LiveActor } from '../live/live.types.ts';
 import { callsOf, callWords, meaningOf, timerSuffix } from './actor.ts';
 import { slowness, WEIGHTS, type Cause, type Scene, type Wait } from './explain.types.ts';
 import { childrenOf } from './scene.ts';
+import { probeCause } from './probes.ts';
 import { clause, sentence, span } from './words.ts';
 
 /** What is read of a container's context. */
@@ -27,11 +28,11 @@ export function containerName({ kind, container }: Pick<SeenContainer, 'kind' | 
   return `${{ init: 'init container', sidecar: 'sidecar', regular: 'container' }[kind]} ${container.name}`;
 }
 
-/** What is to run does, or it is through with all it was to do; an init container is fine when it has ended. */
+/** What is to run does, and no probe holds anything against it; or it is through with all it was to do; an init container is fine when it has ended. */
 export function isFine(scene: Scene, actor: LiveActor): boolean {
   const { plan, kind } = seenContainer(scene, actor);
   return plan.do === 'run' && kind !== 'init'
-    ? actor.tags.includes('ready')
+    ? actor.tags.includes('ready') && probeCause(scene, actor, '') === undefined
     : plan.do === 'hold' && plan.reason === 'completed';
 }
 
@@ -40,7 +41,10 @@ export function containerCause(scene: Scene, actor: LiveActor): Cause | undefine
   const seen = seenContainer(scene, actor);
   const who = containerName(seen);
   return (
-    stopCause(scene, actor, seen, who) ?? waitingCause(scene, actor, seen, who) ?? callCause(scene, actor, seen, who)
+    stopCause(scene, actor, seen, who) ??
+    waitingCause(scene, actor, seen, who) ??
+    (actor.tags.includes('ready') ? probeCause(scene, actor, who) : undefined) ??
+    callCause(scene, actor, seen, who)
   );
 }
 
@@ -110,7 +114,7 @@ function callCause(
   { plan, kind, instances }: SeenContainer,
   who: string,
 ): Cause | undefined {
-  const [child] = childrenOf(scene, actor);
+  const child = childrenOf(scene, actor).find(({ machine }) => machine === 'imagePull');
   const doer = child ?? actor;
   const [call] = callsOf(scene, doer);
   const [newest] = instances;

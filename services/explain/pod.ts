@@ -50,6 +50,10 @@ export function whoIs(scene: Scene, actor: LiveActor): string {
       const above = scene.actors.find(({ sessionId }) => sessionId === parent);
       return `the image of ${above ? whoIs(scene, above) : 'a container'}`;
     }
+    case 'probe': {
+      const above = scene.actors.find(({ sessionId }) => sessionId === parent);
+      return `the ${what?.name} probe of ${above ? whoIs(scene, above) : 'a container'}`;
+    }
     case 'volume':
       return `volume ${what?.name}`;
     case 'podWriter':

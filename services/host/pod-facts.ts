@@ -3,12 +3,15 @@ import { AgentError } from '../../machines/agent-error.types.ts';
 import type { PodStatus } from '../../machines/kubernetes.types.ts';
 import type { KeptStop, KeptStops } from '../../machines/pod/container.types.ts';
 import type { PodSlots } from '../../machines/pod/pod.types.ts';
+import type { KeptVerdicts, ProbeSlots } from '../../machines/pod/probe.types.ts';
 import { effect } from './effect.ts';
 import type { FactStore } from './facts.ts';
 import type { HostLogger } from './host.types.ts';
 
 /** A disk that hangs holds up no stop for longer than this, ms. */
 const STOP_MS = 1_000;
+/** Nor the verdict of a probe, ms. */
+const VERDICT_MS = 1_000;
 
 /**
  * What is kept of pods over restarts of the agent: how they ended, as the runtime's records of a pod that ran once may be
@@ -48,24 +51,52 @@ export function podFacts(store: FactStore, logger: HostLogger) {
       }
     },
 
-    /** What was kept of every pod whose facts can be read, by UID: terminal statuses, and stops. */
-    async load(): Promise<{ ended: Record<string, PodStatus>; stops: Record<string, KeptStops> }> {
+    /** Keeps what a probe found. Where that cannot be done, it is told, and what was found counts all the same. */
+    keepVerdict: fromPromise(async ({ input: { podUid, name, id, probe, healthy } }) => {
+      try {
+        await effect('keep the verdict of a probe', VERDICT_MS, undefined, () =>
+          inTurn(podUid, async () => {
+            const known = await store.read(podUid);
+            if (isTerminal(known?.['ended'] as PodStatus | undefined)) return;
+            const verdicts = verdictsOf(known);
+            const before = verdicts[name]?.id === id ? verdicts[name] : { id };
+            const after = { ...verdicts, [name]: { ...before, [probe]: healthy } };
+            await store.write(podUid, { ...known, verdicts: after }, false);
+          }),
+        );
+      } catch (error) {
+        const { message } = AgentError.from(error, 'keep the verdict of a probe');
+        logger.warn(
+          { pod: podUid, container: name, probe, problem: message },
+          'the verdict of a probe could not be kept: an agent that is started later asks again before it counts',
+        );
+      }
+    }) as ProbeSlots['keepVerdict'],
+
+    /** What was kept of every pod whose facts can be read, by UID: terminal statuses, stops, and what probes found. */
+    async load(): Promise<{
+      ended: Record<string, PodStatus>;
+      stops: Record<string, KeptStops>;
+      verdicts: Record<string, KeptVerdicts>;
+    }> {
       const uids = await store.list();
       const facts = await Promise.all(uids.map(async (uid) => [uid, await store.read(uid)] as const));
       const ended = facts.flatMap(([uid, known]) => {
         const status = known?.['ended'] as PodStatus | undefined;
         return isTerminal(status) ? [[uid, status] as const] : [];
       });
-      const stops = facts.map(([uid, known]) => [uid, stopsOf(known)] as const);
-      return {
-        ended: Object.fromEntries(ended),
-        stops: Object.fromEntries(stops.filter(([, own]) => Object.keys(own).length > 0)),
-      };
+      const some = <T extends object>(of: (known: Record<string, unknown> | undefined) => T): Record<string, T> =>
+        Object.fromEntries(
+          facts.flatMap(([uid, known]) => (Object.keys(of(known)).length > 0 ? [[uid, of(known)] as const] : [])),
+        );
+      return { ended: Object.fromEntries(ended), stops: some(stopsOf), verdicts: some(verdictsOf) };
     },
   };
 }
 
 const isTerminal = (status: PodStatus | undefined): status is PodStatus =>
   status?.phase === 'Succeeded' || status?.phase === 'Failed';
+
+const verdictsOf = (facts: Record<string, unknown> | undefined) => (facts?.['verdicts'] ?? {}) as KeptVerdicts;
 
 const stopsOf = (facts: Record<string, unknown> | undefined) => (facts?.['stops'] ?? {}) as KeptStops;

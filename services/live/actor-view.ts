@@ -71,12 +71,13 @@ interface Named {
 
 /** Read from the context: of a pod, a container, an image or the node; undefined where it names none. */
 export function aboutOf(machine: string, context: unknown): About | undefined {
-  const { pod, container, image, volume, nodeName, ...own } = (context ?? {}) as Named & {
+  const { pod, container, image, volume, nodeName, type, ...own } = (context ?? {}) as Named & {
     pod?: Named & { metadata?: Named };
     container?: Named;
     volume?: Named;
     image?: unknown;
     nodeName?: unknown;
+    type?: unknown;
   };
   const { namespace, name, uid } = typeof own.namespace === 'string' ? own : (pod?.metadata ?? pod ?? {});
   const ofPod = {
@@ -86,6 +87,7 @@ export function aboutOf(machine: string, context: unknown): About | undefined {
   if (typeof name === 'string' && typeof namespace === 'string') {
     if (machine === 'container' && typeof container?.name === 'string')
       return { kind: 'container', name, container: container.name, ...ofPod };
+    if (machine === 'probe' && typeof type === 'string') return { kind: 'probe', name: type, ...ofPod };
     if (machine === 'imagePull' && typeof image === 'string') return { kind: 'image', name: image, ...ofPod };
     if (machine === 'volume' && typeof volume?.name === 'string')
       return { kind: 'volume', name: volume.name, ...ofPod };
@@ -96,14 +98,14 @@ export function aboutOf(machine: string, context: unknown): About | undefined {
 
 /**
  * The name that outlives the actor and the process: `pod default/web`, `container default/web/main`,
- * `imagePull default/web/main`, `syncloop`, `podSource fileSource`.
+ * `imagePull default/web/main`, `probe default/web/main/readiness`, `syncloop`, `podSource fileSource`.
  */
 export function lastingName(machine: string, id: string, about: About | undefined, parent: string | undefined): string {
   if (parent === undefined) return machine;
   const { namespace, name, container, kind } = about ?? {};
   if (kind === 'pod') return `${machine} ${namespace}/${name}`;
   if (kind === 'container') return `${machine} ${namespace}/${name}/${container}`;
-  if (kind === 'volume') return `${machine} ${parent.replace(/^\S+ /, '')}/${name}`;
+  if (kind === 'volume' || kind === 'probe') return `${machine} ${parent.replace(/^\S+ /, '')}/${name}`;
   if (kind === 'image')
     return parent.startsWith('container ') ? parent.replace('container', machine) : `${machine} ${name}`;
   return id === machine ? machine : `${machine} ${id.startsWith(`${machine}.`) ? id.slice(machine.length + 1) : id}`;

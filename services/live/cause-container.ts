@@ -64,7 +64,11 @@ function stopCause(reason: string, { asked }: Step): Cause {
       return { by: 'sandboxChanged', detail: 'the sandbox of the pod is not the one it runs in' };
     case 'stateUnknown':
       return { by: 'runtimeLost', detail: 'the runtime does not know its state' };
+    case 'startupFailed':
+      return { by: 'probe', detail: 'its startup probe failed' };
+    case 'livenessFailed':
+      return { by: 'probe', detail: 'its liveness probe failed' };
     default:
-      return /probe/i.test(reason) ? { by: 'probe', detail: reason } : { by: reason };
+      return { by: reason };
   }
 }

@@ -31,9 +31,9 @@ export interface LiveActor {
 }
 
 export interface About {
-  kind: 'pod' | 'container' | 'volume' | 'image' | 'node';
+  kind: 'pod' | 'container' | 'probe' | 'volume' | 'image' | 'node';
   namespace?: string;
-  /** Pod's, image's or node's name. */
+  /** Pod's, image's, volume's or node's name; startup, liveness or readiness. */
   name: string;
   uid?: string;
   container?: string;

@@ -1,7 +1,8 @@
 import { describe, test } from '@jest/globals';
 import { containerMachine } from '../../machines/pod/container.machine.ts';
 import type { ContainerDesired, CreateContainerInput } from '../../machines/pod/container.types.ts';
-import { currentSandbox, instance } from '../support/fixtures.ts';
+import type { ProbeInput } from '../../machines/pod/probe.types.ts';
+import { container, currentSandbox, instance } from '../support/fixtures.ts';
 import { emit, expectAllTransitionsWalked, fail, neverAbandoned, ok, oneAtATime, walk } from '../support/paths.ts';
 import { desired, input, lastCreated, seen, toHold, toRun, toStop, type Run } from './container.world.ts';
 
@@ -11,11 +12,23 @@ const CONFIG_ERROR = 'CreateContainerConfigError';
 
 const STARTS = ['createContainer', 'startContainer'];
 
+const probe = { exec: { command: ['true'] } };
+const probed = { startupProbe: probe, livenessProbe: probe, readinessProbe: probe };
+
+const isProbed = (run: Run) => run.snapshot.context.container.startupProbe !== undefined;
+
 /** Everything that a pod may push down, from what the machine has told it. */
 function pushes(run: Run): (ContainerDesired | { type: 'objects.changed' })[] {
   const { instances } = run.snapshot.context;
   const at = run.env.now() + 1;
   const running = instances.find((i) => i.state === 'running');
+  // What happens to any container is walked with the others; here it is the probes that count.
+  if (isProbed(run)) {
+    const plans = [desired(run, { plan: toRun }), desired(run, { plan: toStop(30) })];
+    if (running)
+      plans.push(desired(run, { plan: toHold('podStopping') }), desired(run, { plan: toRun, instances: [] }));
+    return plans;
+  }
   const list: ReturnType<typeof pushes> = [
     desired(run, { plan: toRun }),
     desired(run, { plan: toStop(30) }),
@@ -41,6 +54,7 @@ const report = walk(containerMachine, {
     'first in turn, without a sandbox': input({ plan: toHold('firstInTurn'), sandbox: undefined }),
     'its turn has not come': input({ plan: toHold('initializing') }),
     adoption: input({ instances: [instance()] }),
+    'it is probed': input({ container: container(probed), instances: [instance()] }),
     'ended while the agent was down': input({
       instances: [instance({ attempt: 1, state: 'exited' }), instance({ state: 'exited' })],
     }),
@@ -89,8 +103,16 @@ const report = walk(containerMachine, {
       ];
     },
     removeContainer: [ok(), fail('UNAVAILABLE')],
+    probe: (call) => {
+      const { type: probe, id } = call.input as ProbeInput;
+      const judge = (healthy: boolean) =>
+        emit({ type: 'probe.judged', probe, id, healthy } as never, `${probe} ${healthy}`);
+      return [judge(true), judge(false), fail('Unexpected')];
+    },
   },
   key: ({ context }) => [
+    context.verdicts,
+    context.mourned,
     context.plan.do,
     context.fetchedAt !== undefined,
     context.sandbox?.id,
@@ -125,6 +147,16 @@ const report = walk(containerMachine, {
         graces.set(id, gracePeriodSeconds);
       }
       return undefined;
+    },
+    'only what runs is probed, and nothing but its startup before it has started': (run) => {
+      const { context } = run.snapshot;
+      const alive = context.instances.filter((i) => i.state === 'running').map((i) => i.id);
+      const probes = run.pending('probe').map((c) => c.input as ProbeInput);
+      const lost = probes.find(({ id }) => !alive.includes(id));
+      if (lost && run.snapshot.matches('running')) return `${lost.id} is probed and does not run`;
+      const started = context.verdicts?.startup === true;
+      const early = probes.find(({ type, id }) => (type === 'startup') === (started && context.verdicts?.id === id));
+      return early && `${early.type} is asked for, with the startup found ${context.verdicts?.startup}`;
     },
     'nothing is created while an instance runs': (run) => {
       const creating = run.pending('createContainer').length > 0;

@@ -181,7 +181,13 @@ const report = walk(podMachine, {
             : []),
         ];
       if (newest?.state === 'running')
-        return [changed({ instance: exited(newest, at) }, 'ended'), changed({ gone: { id: newest.id, at } }, 'gone')];
+        return [
+          changed({ instance: exited(newest, at) }, 'ended'),
+          changed({ gone: { id: newest.id, at } }, 'gone'),
+          ...(run.steps < 2
+            ? [emit({ type: 'container.probed', name: 'app', verdicts: { id: newest.id } } as never)]
+            : []),
+        ];
       return [changed({}, 'idle')];
     },
   },

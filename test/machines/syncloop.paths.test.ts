@@ -21,6 +21,7 @@ const input =
     nodeName: 'n1',
     ended: {},
     stops: {},
+    verdicts: {},
     sources: [{ source: 'file', location: '/manifests', periodMs: 20_000 }],
     node: nodeView(),
     settings: {

@@ -4,6 +4,7 @@ import { rfc3339 } from './conditions.ts';
 import { containerHash } from './container-hash.ts';
 import { succeeded } from './exit-success.ts';
 import { isSidecar, restartsAfter } from './pod-phase.ts';
+import { hasStarted, isReady } from './probe-verdict.ts';
 import type { PodStatusInput } from './pod-status-input.ts';
 
 type Terminated = NonNullable<ContainerState['terminated']>;
@@ -39,7 +40,14 @@ export function containerStatus(
   const status = whileWaiting(input, container, newest, known);
   const running = status.state?.running !== undefined;
   const completed = status.state?.terminated !== undefined && succeeded(status.state.terminated);
-  return { ...status, ready: input.init && !isSidecar(container) ? completed : running, started: running };
+  if (input.init && !isSidecar(container)) return { ...status, ready: completed, started: running };
+  if (!running || !newest) return { ...status, ready: false, started: false };
+  const verdicts = input.verdicts?.[container.name];
+  return {
+    ...status,
+    ready: isReady(container, newest, verdicts),
+    started: hasStarted(container, newest, verdicts),
+  };
 }
 
 function fromInstances(

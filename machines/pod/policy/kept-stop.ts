@@ -1,6 +1,9 @@
+import type { DesiredPod } from '../../kubernetes.types.ts';
 import type { ObservedPod } from '../../runtime.types.ts';
 import type { KeptStop, KeptStops } from '../container.types.ts';
 import type { Termination } from '../pod.types.ts';
+import { allContainers } from './all-containers.ts';
+import { givesWayFor } from './restart.ts';
 
 /**
  * What is left of a stop that an earlier agent began, ms. The kept deadline is wall time: a clock that was set back since
@@ -15,11 +18,12 @@ function endings(stops: KeptStops, { containers }: ObservedPod): KeptStop[] {
   return Object.values(stops).filter(({ id, podEnd }) => podEnd && containers.some((c) => c.id === id));
 }
 
-/** Ids of the containers that an earlier agent stopped because their definition had changed. */
-export function keptReplacements(stops: KeptStops = {}): string[] {
-  return Object.values(stops)
-    .filter(({ reason }) => reason === 'definitionChanged')
-    .map(({ id }) => id);
+/** Ids of the containers that an earlier agent stopped to run another: of a changed definition, or as a probe had failed. */
+export function keptReplacements(stops: KeptStops = {}, { spec }: DesiredPod): string[] {
+  return allContainers(spec).flatMap((container) => {
+    const stop = stops[container.name];
+    return stop && givesWayFor(stop.reason, container, spec) ? [stop.id] : [];
+  });
 }
 
 /** Whether an earlier agent had begun to remove the pod: that end is finished, even where the pod is wanted again. */

@@ -2,11 +2,12 @@ import type { Container, DesiredPod } from '../../kubernetes.types.ts';
 import type { ObservedContainer, ObservedPod } from '../../runtime.types.ts';
 import type { ContainerPlan } from '../container.types.ts';
 import type { PodPlan } from '../pod.types.ts';
+import type { KeptVerdicts } from '../probe.types.ts';
 import { effectiveGrace } from './grace.ts';
 import { planInit } from './plan-init.ts';
 import { isSidecar } from './pod-phase.ts';
 import { endsWithoutSandbox, sandboxNeeded } from './plan-sandbox.ts';
-import { hasRun, isChanged, restarts } from './restart.ts';
+import { givesWayFor, hasRun, reasonToEnd, restarts } from './restart.ts';
 import { isLive, stopAll, stopContainer, type PodEnd } from './stop-plan.ts';
 import { allContainers } from './all-containers.ts';
 
@@ -15,8 +16,10 @@ export interface PodView {
   observed: ObservedPod;
   /** Set once the pod is to end. */
   termination?: PodEnd;
-  /** The instances that gave way to a changed definition so far, by this agent's last plan or by what another one kept. */
+  /** The instances that gave way to another so far, by this agent's last plan or by what another one kept. */
   replaced?: readonly string[];
+  /** What probes have found, by container name. */
+  verdicts?: KeptVerdicts;
   /** Wall clock, ms. */
   now: number;
 }
@@ -67,7 +70,7 @@ function planInSandbox(pod: DesiredPod, view: PlanView, sandbox: { do: 'keep'; i
   const { observed, replaced } = view;
   const regular = mapRegular(pod, (container) => regularContainer(pod, container, view, sandbox.id));
   if (pod.spec.containers.every(({ name }) => regular[name] === COMPLETED)) return ending(pod, view, sandbox);
-  const init = planInit(pod, observed, sandbox.id, replaced);
+  const init = planInit(pod, { ...view, replaced }, sandbox.id);
   if (init.failed) return ending(pod, view, sandbox);
   const containers = mapContainers(pod, (container) => {
     if (livesOutside(observed, container, sandbox.id)) return stopContainer(pod, container, 'sandboxLost');
@@ -90,35 +93,42 @@ function ending(pod: DesiredPod, view: PodView, sandbox: PodPlan['sandbox']): Po
 function regularContainer(
   pod: DesiredPod,
   container: Container,
-  { observed, replaced }: PlanView,
+  { observed, replaced, verdicts }: PlanView,
   sandboxId?: string,
 ): ContainerPlan {
   const newest = observed.containers.find((c) => c.name === container.name && (c.sandboxId === sandboxId || hasRun(c)));
   const isReplaced = newest !== undefined && replaced.includes(newest.id);
-  if (newest?.state === 'running' && isReplaced) return stopContainer(pod, container, 'definitionChanged');
+  const reason = newest && (reasonToEnd(container, newest, verdicts?.[container.name]) ?? setBack(newest, isReplaced));
+  if (reason) return stopContainer(pod, container, reason);
   if (newest?.state !== 'exited') return RUN;
   if (isReplaced) return REPLACE;
   return restarts(pod, container, newest) ? RUN : COMPLETED;
 }
 
 /**
- * The instances that give way to another of a changed definition: those that run with an old one, and those that had to
+ * The instances that give way to another: those that run with an old definition or failed a probe, and those that had to
  * before. They are followed whatever the restart policy says, as their end was no end of their own, and also where the
  * definition is set back meanwhile. One that had ended by itself before its definition changed is none of them.
  *
  * The kubelet keeps no account of it: there a container that cannot be started again at once, or before the kubelet itself
  * is, has ended for good where its pod does not restart it.
  */
-function replacedInstances(pod: DesiredPod, { observed, replaced = [] }: PodView): string[] {
-  return observed.containers.filter((c) => replaced.includes(c.id) || runsChanged(pod, c)).map(({ id }) => id);
+function replacedInstances(pod: DesiredPod, { observed, replaced = [], verdicts }: PodView): string[] {
+  return observed.containers.filter((c) => replaced.includes(c.id) || givesWay(pod, c, verdicts)).map(({ id }) => id);
 }
 
 /** An init container that is no sidecar is left to end. */
-function runsChanged({ spec }: DesiredPod, instance: ObservedContainer): boolean {
+function givesWay({ spec }: DesiredPod, instance: ObservedContainer, verdicts: KeptVerdicts | undefined): boolean {
   const container = [...(spec.initContainers ?? []).filter(isSidecar), ...spec.containers].find(
     ({ name }) => name === instance.name,
   );
-  return container !== undefined && instance.state === 'running' && isChanged(container, instance);
+  if (!container) return false;
+  return givesWayFor(reasonToEnd(container, instance, verdicts?.[instance.name]), container, spec);
+}
+
+/** What was to give way does, also where its definition is what it was again: its stop signal may be sent. */
+function setBack({ state }: ObservedContainer, isReplaced: boolean): 'definitionChanged' | undefined {
+  return state === 'running' && isReplaced ? 'definitionChanged' : undefined;
 }
 
 /** The API's word that the pod ended: it never runs again, even where the runtime has no trace of it left. */

@@ -1,14 +1,22 @@
 import type { Container, DesiredPod } from '../../kubernetes.types.ts';
 import type { ObservedContainer, ObservedPod } from '../../runtime.types.ts';
 import type { ContainerPlan } from '../container.types.ts';
+import type { KeptVerdicts } from '../probe.types.ts';
 import { succeeded } from './exit-success.ts';
 import { isSidecar } from './pod-phase.ts';
-import { restarts } from './restart.ts';
+import { hasStarted } from './probe-verdict.ts';
+import { reasonToEnd, restarts } from './restart.ts';
 import { stopContainer } from './stop-plan.ts';
 
 const RUN: ContainerPlan = { do: 'run', reason: 'desired' };
 const COMPLETED: ContainerPlan = { do: 'hold', reason: 'completed' };
 const NOT_YET: ContainerPlan = { do: 'hold', reason: 'initializing' };
+
+export interface InitView {
+  observed: ObservedPod;
+  replaced: readonly string[];
+  verdicts?: KeptVerdicts;
+}
 
 export interface InitPlan {
   containers: Record<string, ContainerPlan>;
@@ -22,14 +30,10 @@ export interface InitPlan {
  * The init containers and sidecars of a pod in its present sandbox. How far init has come is read from that sandbox
  * alone (B032, B035, B039), backwards: an instance of a container proves that every one before it is over, one of a
  * regular container that all are, even where their records were pruned (B036;
- * kuberuntime_container.go:computeInitContainerActions). A sidecar is over, for the next one, as soon as it runs.
+ * kuberuntime_container.go:computeInitContainerActions). A sidecar is over, for the next one, as soon as it has started.
  */
-export function planInit(
-  pod: DesiredPod,
-  observed: ObservedPod,
-  sandboxId: string,
-  replaced: readonly string[],
-): InitPlan {
+export function planInit(pod: DesiredPod, view: InitView, sandboxId: string): InitPlan {
+  const { observed } = view;
   const containers = pod.spec.initContainers ?? [];
   const newest = ({ name }: Container) => observed.containers.find((c) => c.name === name && c.sandboxId === sandboxId);
   const reached = pod.spec.containers.some(newest) ? containers.length : containers.findLastIndex(newest);
@@ -37,7 +41,7 @@ export function planInit(
   let next = reached;
   let failed = false;
   for (const [index, container] of containers.entries()) {
-    const step = index > reached ? undefined : initStep(pod, container, newest(container), replaced);
+    const step = index > reached ? undefined : initStep(pod, container, newest(container), view);
     if (step && isSidecar(container)) plans[container.name] = step.plan;
     else if (index < reached) plans[container.name] = COMPLETED;
     else plans[container.name] = step?.plan ?? NOT_YET;
@@ -55,13 +59,15 @@ function initStep(
   pod: DesiredPod,
   container: Container,
   newest: ObservedContainer | undefined,
-  replaced: readonly string[],
+  { replaced, verdicts }: InitView,
 ): { plan: ContainerPlan; over: boolean; failed?: true } {
-  const running = newest?.state === 'running';
   if (isSidecar(container)) {
-    if (running && replaced.includes(newest.id))
-      return { plan: stopContainer(pod, container, 'definitionChanged'), over: false };
-    return { plan: RUN, over: running };
+    if (newest?.state !== 'running') return { plan: RUN, over: false };
+    const own = verdicts?.[container.name];
+    const reason =
+      reasonToEnd(container, newest, own) ?? (replaced.includes(newest.id) ? 'definitionChanged' : undefined);
+    if (reason) return { plan: stopContainer(pod, container, reason), over: false };
+    return { plan: RUN, over: hasStarted(container, newest, own) };
   }
   if (newest?.state !== 'exited') return { plan: RUN, over: false };
   if (succeeded(newest)) return { plan: COMPLETED, over: true };

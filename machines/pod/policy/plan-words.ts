@@ -15,6 +15,8 @@ export const HOLD_WORDS: Readonly<Record<HoldReason, string>> = {
 export const STOP_WORDS: Readonly<Record<StopReason, string>> = {
   podStopping: 'its pod is to end',
   definitionChanged: 'its definition changed',
+  startupFailed: 'its startup probe failed',
+  livenessFailed: 'its liveness probe failed',
   sandboxLost: 'the sandbox that it runs in is not the one of its pod any more',
   stateUnknown: 'the runtime does not know its state',
 };

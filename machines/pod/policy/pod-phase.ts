@@ -8,7 +8,7 @@ export interface PodPhaseInput {
   spec: PodSpec;
   initContainerStatuses: readonly ContainerStatus[];
   containerStatuses: readonly ContainerStatus[];
-  /** Containers that are run again because their definition changed, however they ended. */
+  /** Containers that are run again because their definition changed or a probe failed, however they ended. */
   replaced?: readonly string[];
   /** A regular container has started in the pod's present sandbox: the init containers are over. */
   initialized: boolean;

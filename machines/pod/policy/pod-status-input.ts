@@ -1,6 +1,7 @@
 import type { DesiredPod, PodStatus } from '../../kubernetes.types.ts';
 import type { ObservedPod } from '../../runtime.types.ts';
 import type { PodFailure } from '../container.types.ts';
+import type { KeptVerdicts } from '../probe.types.ts';
 
 /** All that a pod's status is made of. */
 export interface PodStatusInput {
@@ -8,8 +9,10 @@ export interface PodStatusInput {
   observed: ObservedPod;
   /** By container name: why it is not running. */
   waiting: Readonly<Record<string, { reason: string; message: string }>>;
-  /** Containers that are run again because their definition changed, however they ended. */
+  /** Containers that are run again because their definition changed or a probe failed, however they ended. */
   replaced?: readonly string[];
+  /** What probes have found, by container name. */
+  verdicts?: KeptVerdicts;
   /** The status made before. */
   previous?: PodStatus;
   /** The pod is to end as Failed (DeadlineExceeded, Evicted …); shown once its containers are stopped. */

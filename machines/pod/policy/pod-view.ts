@@ -2,6 +2,7 @@ import type { DesiredPod, PodStatus } from '../../kubernetes.types.ts';
 import type { ObservedPod } from '../../runtime.types.ts';
 import type { CurrentSandbox, KeptStops } from '../container.types.ts';
 import type { PodPlan, Termination } from '../pod.types.ts';
+import type { KeptVerdicts } from '../probe.types.ts';
 import { keptReplacements } from './kept-stop.ts';
 import { planContainers } from './plan-containers.ts';
 import { podStatus } from './pod-status.ts';
@@ -17,6 +18,8 @@ export interface PodFacts {
   plan?: PodPlan;
   /** Stops of its containers that an earlier agent began. */
   keptStops?: KeptStops;
+  /** What probes have found, by container name. */
+  verdicts: KeptVerdicts;
   waiting: Record<string, { reason: string; message: string }>;
   /** Set once the pod is to end; its grace only shrinks. */
   termination?: Termination;
@@ -39,7 +42,8 @@ export function planPod(facts: PodFacts, now: number): PodPlan {
     observed,
     now,
     termination,
-    replaced: facts.plan?.replaced ?? keptReplacements(facts.keptStops),
+    replaced: facts.plan?.replaced ?? keptReplacements(facts.keptStops, pod),
+    verdicts: facts.verdicts,
   });
   const ordered = termination ? plan : inStartOrder(plan, pod, observed, facts.waiting);
   const containers = { ...ordered.containers };
@@ -86,6 +90,7 @@ export function statusOf(facts: PodFacts, now: number): PodStatus | undefined {
     observed: facts.observed,
     waiting: facts.waiting,
     replaced: replacedNames(facts),
+    verdicts: facts.verdicts,
     previous: facts.status,
     failed: facts.termination?.failed,
     terminating: facts.termination !== undefined || isOver(facts),
@@ -97,7 +102,7 @@ export function statusOf(facts: PodFacts, now: number): PodStatus | undefined {
   });
 }
 
-/** Containers whose newest instance gave way to a changed definition, whether or not the next one's turn has come. */
+/** Containers whose newest instance gave way to another, whether or not the next one's turn has come. */
 function replacedNames({ plan, observed }: PodFacts): string[] {
   const newest = new Map(observed.containers.toReversed().map(({ name, id }) => [name, id]));
   return [...newest].flatMap(([name, id]) => (plan?.replaced.includes(id) ? [name] : []));

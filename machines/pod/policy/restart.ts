@@ -1,7 +1,10 @@
-import type { Container, DesiredPod } from '../../kubernetes.types.ts';
+import type { Container, DesiredPod, PodSpec } from '../../kubernetes.types.ts';
 import type { ObservedContainer } from '../../runtime.types.ts';
 import { containerHash } from './container-hash.ts';
+import type { StopReason } from '../container.types.ts';
+import type { Verdicts } from '../probe.types.ts';
 import { restartsAfter } from './pod-phase.ts';
+import { failedProbe, isFollowed, PROBE_STOPS } from './probe-verdict.ts';
 import { allContainers } from './all-containers.ts';
 
 /** What a container that ended without a record is taken to have ended with. */
@@ -24,8 +27,26 @@ export function willFollow(facts: { pod: DesiredPod; termination?: object }, end
 }
 
 /** Image or name differ from those it was made with; another program's container has no hash to differ. */
-export function isChanged(container: Container, { hash }: ObservedContainer): boolean {
+function isChanged(container: Container, { hash }: ObservedContainer): boolean {
   return hash !== '' && hash !== containerHash(container);
+}
+
+/** Why a running instance is to end while its pod goes on: its definition changed, or a probe failed. */
+export function reasonToEnd(
+  container: Container,
+  instance: ObservedContainer,
+  verdicts: Verdicts | undefined,
+): 'definitionChanged' | 'startupFailed' | 'livenessFailed' | undefined {
+  if (instance.state !== 'running') return undefined;
+  if (isChanged(container, instance)) return 'definitionChanged';
+  const probe = failedProbe(container, instance, verdicts);
+  return probe && PROBE_STOPS[probe];
+}
+
+/** Whether what is stopped for this reason is followed by another instance, however it ended. */
+export function givesWayFor(reason: StopReason | undefined, container: Container, spec: PodSpec): boolean {
+  if (reason === 'definitionChanged') return true;
+  return (reason === 'startupFailed' || reason === 'livenessFailed') && isFollowed(container, spec);
 }
 
 /**

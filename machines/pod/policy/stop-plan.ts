@@ -4,6 +4,7 @@ import type { ContainerPlan, PodEndFact, StopReason } from '../container.types.t
 import { effectiveGrace, MINIMUM_STOP_SECONDS, remainingGrace } from './grace.ts';
 import { isSidecar } from './pod-phase.ts';
 import { allContainers } from './all-containers.ts';
+import { givesWayFor } from './restart.ts';
 
 const POD_STOPPING: ContainerPlan = { do: 'hold', reason: 'podStopping' };
 
@@ -24,17 +25,26 @@ export function isLive({ state }: ObservedContainer): boolean {
   return state === 'running' || state === 'unknown';
 }
 
-/** One container stops while the pod goes on (kuberuntime_manager.go:computePodActions, Killing in events.tsv). */
-export function stopContainer(pod: DesiredPod, { name }: Container, reason: StopReason): ContainerPlan {
-  const isInit = pod.spec.initContainers?.some((c) => c.name === name);
-  const message =
-    reason !== 'definitionChanged'
-      ? `Stopping container ${name}`
-      : isInit
-        ? `Init container ${name} definition changed`
-        : `Container ${name} definition changed, will be restarted`;
-  return { do: 'stop', reason, message, gracePeriodSeconds: Math.max(MINIMUM_STOP_SECONDS, effectiveGrace({ pod })) };
+/** One container stops while the pod goes on; a failed probe may bring a grace of its own (kuberuntime_manager.go:computePodActions, Killing in events.tsv). */
+export function stopContainer(pod: DesiredPod, container: Container, reason: StopReason): ContainerPlan {
+  const isInit = pod.spec.initContainers?.some(({ name }) => name === container.name);
+  const what = STOP_MESSAGES[reason];
+  const again = givesWayFor(reason, container, pod.spec) ? ', will be restarted' : '';
+  const name = `ontainer ${container.name}`;
+  const message = !what ? `Stopping c${name}` : isInit ? `Init c${name} ${what}` : `C${name} ${what}${again}`;
+  const own =
+    (reason === 'startupFailed' ? container.startupProbe : undefined) ??
+    (reason === 'livenessFailed' ? container.livenessProbe : undefined);
+  const grace = own?.terminationGracePeriodSeconds ?? effectiveGrace({ pod });
+  return { do: 'stop', reason, message, gracePeriodSeconds: Math.max(MINIMUM_STOP_SECONDS, grace) };
 }
+
+/** What the Killing event says of a container whose pod goes on. */
+const STOP_MESSAGES: Partial<Record<StopReason, string>> = {
+  definitionChanged: 'definition changed',
+  startupFailed: 'failed startup probe',
+  livenessFailed: 'failed liveness probe',
+};
 
 /**
  * Everything stops within the pod's one grace: regular and init containers together, sidecars after them, the last one

@@ -1,5 +1,6 @@
 import { parseQuantity, QuantityError } from '../../pod/policy/quantity.ts';
-import type { Field } from './field-schema.ts';
+import { MAX_PORT, type Field } from './field-schema.ts';
+import { PORT_NAME } from './port-name.ts';
 
 /** Decoded JSON or YAML. */
 export type Plain = string | number | boolean | null | undefined | Plain[] | { [key: string]: Plain };
@@ -43,6 +44,11 @@ function check(value: Plain, field: Field, path: string, problems: string[]): vo
       if (typeof value !== 'number' || !Number.isInteger(value)) wrong('a whole number');
       else if (value < field.min || value > field.max)
         problems.push(`${path}: ${value} is out of range, accepted are ${field.min} to ${field.max}`);
+      return;
+    case 'portOrName':
+      if (typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MAX_PORT) return;
+      if (typeof value !== 'string' || !PORT_NAME.test(value))
+        problems.push(`${path}: must be a port from 1 to ${MAX_PORT} or the name of one of the container's ports`);
       return;
     case 'quantity':
       return checkQuantity(value, path, problems);

@@ -1,4 +1,4 @@
-import type { Container, Pod, PodSpec, ResourceRequirements } from '../../kubernetes.types.ts';
+import type { Container, Pod, PodSpec, Probe, ResourceRequirements } from '../../kubernetes.types.ts';
 import { hasContent } from '../../pod/policy/volume-content.ts';
 import { imagePullPolicy } from '../../pod/policy/image-policy.ts';
 
@@ -39,6 +39,9 @@ function containerDefaults(container: Container, hostNetwork: boolean): Containe
     ...container,
     imagePullPolicy: imagePullPolicy(container),
     resources: resourceDefaults(container.resources ?? {}),
+    ...(container.livenessProbe && { livenessProbe: probeDefaults(container.livenessProbe) }),
+    ...(container.readinessProbe && { readinessProbe: probeDefaults(container.readinessProbe) }),
+    ...(container.startupProbe && { startupProbe: probeDefaults(container.startupProbe) }),
     ...(container.ports && {
       ports: container.ports.map((port) => ({
         protocol: 'TCP',
@@ -46,6 +49,19 @@ function containerDefaults(container: Container, hostNetwork: boolean): Containe
         ...(hostNetwork && !port.hostPort && { hostPort: port.containerPort }),
       })),
     }),
+  };
+}
+
+function probeDefaults(probe: Probe): Probe {
+  const { httpGet, grpc } = probe;
+  return {
+    timeoutSeconds: 1,
+    periodSeconds: 10,
+    successThreshold: 1,
+    failureThreshold: 3,
+    ...probe,
+    ...(httpGet && { httpGet: { ...httpGet, path: httpGet.path || '/', scheme: httpGet.scheme ?? 'HTTP' } }),
+    ...(grpc && { grpc: { ...grpc, service: grpc.service ?? '' } }),
   };
 }
 

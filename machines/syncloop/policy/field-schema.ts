@@ -5,6 +5,8 @@ export type Field =
   /** `only`: the other value asks for what is not supported. */
   | { is: 'boolean'; only?: boolean }
   | { is: 'quantity' }
+  /** A port's number, or the name of one of the container's ports. */
+  | { is: 'portOrName' }
   | { is: 'list'; of: Field }
   | { is: 'map'; of: Field }
   | { is: 'object'; fields: Readonly<Record<string, Field>>; required: readonly string[] }
@@ -14,12 +16,13 @@ export type Field =
   | { is: 'refused'; reason: string; evenEmpty: boolean };
 
 const INT32_MAX = 2 ** 31 - 1;
-const MAX_PORT = 65_535;
+export const MAX_PORT = 65_535;
 
 export const string: Field = { is: 'string' };
 export const boolean: Field = { is: 'boolean' };
 export const quantity: Field = { is: 'quantity' };
 export const unread: Field = { is: 'unread' };
+export const portOrName: Field = { is: 'portOrName' };
 export const port: Field = { is: 'integer', min: 1, max: MAX_PORT };
 export const optionalPort: Field = { is: 'integer', min: 0, max: MAX_PORT };
 export const strings: Field = { is: 'list', of: string };
@@ -27,7 +30,7 @@ export const stringMap: Field = { is: 'map', of: string };
 /** User and group ids. */
 export const id: Field = { is: 'integer', min: 0, max: INT32_MAX };
 export const notYet: Field = { is: 'refused', reason: 'not supported yet', evenEmpty: false };
-/** As notYet, for fields whose mere presence asks for something: a probe, a volume's source. */
+/** As notYet, for fields whose mere presence asks for something: a volume's source. */
 export const notEvenEmpty: Field = { is: 'refused', reason: 'not supported yet', evenEmpty: true };
 
 export function only(value: boolean): Field {

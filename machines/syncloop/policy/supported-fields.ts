@@ -11,6 +11,7 @@ import {
   only,
   optionalPort,
   port,
+  portOrName,
   quantity,
   string,
   stringMap,
@@ -91,6 +92,21 @@ export const VOLUME_MOUNT = object(
   'mountPath',
 );
 
+const header = object({ name: string, value: string }, 'name', 'value');
+const seconds = (min: number) => integer(min, 2 ** 31 - 1);
+
+export const PROBE = object({
+  exec: object({ command: strings }),
+  httpGet: object(
+    { path: string, port: portOrName, host: string, scheme: oneOf('HTTP', 'HTTPS'), httpHeaders: listOf(header) },
+    'port',
+  ),
+  tcpSocket: object({ port: portOrName, host: string }, 'port'),
+  grpc: object({ port, service: string }, 'port'),
+  initialDelaySeconds: seconds(0),
+  ...each(seconds(1), 'timeoutSeconds periodSeconds successThreshold failureThreshold terminationGracePeriodSeconds'),
+});
+
 export const CONTAINER = object(
   {
     name: string,
@@ -112,7 +128,7 @@ export const CONTAINER = object(
     terminationMessagePath: string,
     terminationMessagePolicy: oneOf('File', 'FallbackToLogsOnError'),
     volumeMounts: listOf(VOLUME_MOUNT),
-    ...each(notEvenEmpty, 'livenessProbe readinessProbe startupProbe'),
+    ...each(PROBE, 'livenessProbe readinessProbe startupProbe'),
     ...each(notYet, 'lifecycle restartPolicyRules volumeDevices'),
   },
   'name',

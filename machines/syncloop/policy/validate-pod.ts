@@ -1,10 +1,11 @@
 import type { Container, Pod, PodSpec } from '../../kubernetes.types.ts';
 import { limitOf, requestOf } from '../../pod/policy/resources.ts';
+import { PORT_NAME } from './port-name.ts';
+import { probeProblems } from './probe-problems.ts';
 
 const utf8 = new TextEncoder();
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*$/;
-const PORT_NAME = /^(?=.{1,15}$)(?=.*[a-z])[a-z0-9]+(?:-[a-z0-9]+)*$/;
 const UID = /^[A-Za-z0-9](?:[A-Za-z0-9.-]{0,126}[A-Za-z0-9])?$/;
 const LABEL_KEY = /^(?:[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?\/)?[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?$/;
 const LABEL_VALUE = /^(?:[A-Za-z0-9](?:[\w.-]{0,61}[A-Za-z0-9])?)?$/;
@@ -84,7 +85,7 @@ function specProblems(spec: PodSpec): string[] {
       expect(LABEL.test(name), `${path}.name: ${quote(name)} is not accepted, ${LABEL_RULE}`);
       expect(!names.has(name), `${path}.name: ${quote(name)} is the name of another container too`);
       names.add(name);
-      problems.push(...containerProblems(container, path, volumes));
+      problems.push(...containerProblems(container, path, volumes), ...probeProblems(container, path, list));
       problems.push(
         ...portProblems(container, path, spec.hostNetwork === true, list === 'containers' ? hostPorts : new Set()),
       );

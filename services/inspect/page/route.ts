@@ -11,9 +11,7 @@ export function routeOf({ about, machine, id, sessionId, parent }: LiveActor, mo
     (a) => a.machine === machine && a.id === id && a.sessionId !== sessionId,
   );
   const above = parent === undefined ? undefined : model.actors.get(parent);
-  return others.length && above
-    ? `${routeOf(above, model)}/${encodeURIComponent(machine)}`
-    : hash('actor', machine, id);
+  return others.length && above ? `${routeOf(above, model)}/${encodeURIComponent(id)}` : hash('actor', machine, id);
 }
 
 const hash = (...parts: string[]) => `#/${parts.map(encodeURIComponent).join('/')}`;
@@ -34,7 +32,7 @@ export function actorAt(route: string, model: Model): LiveActor | undefined {
   return rest
     .slice(length)
     .reduce<LiveActor | undefined>(
-      (above, machine) => above && all.findLast((a) => a.parent === above.sessionId && a.machine === machine),
+      (above, part) => above && all.findLast((a) => a.parent === above.sessionId && [a.id, a.machine].includes(part)),
       found,
     );
 }

@@ -149,6 +149,7 @@ export function titleOf({ about, machine, id }: LiveActor): string {
   if (kind === 'pod' && machine === 'pod') return `${namespace}/${name}`;
   if (kind === 'pod') return `${machine} ${namespace}/${name}`;
   if (kind === 'container') return `${namespace}/${name}/${container}`;
+  if (kind === 'probe') return `${name} probe`;
   if (kind === 'image' || kind === 'volume') return `${machine} ${name}`;
   return id === machine || kind === 'node' ? machine : id.includes(machine) ? id : `${machine} ${id}`;
 }

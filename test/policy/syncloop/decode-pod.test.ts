@@ -153,7 +153,39 @@ describe('fields', () => {
       withContainer({ env: [{ name: 'A', valueFrom: { fileKeyRef: {} } }] }),
       'spec.containers[0].env[0].valueFrom.fileKeyRef: not supported yet',
     ],
-    [withContainer({ livenessProbe: {} }), 'spec.containers[0].livenessProbe: not supported yet'],
+    [
+      withContainer({ livenessProbe: {} }),
+      'spec.containers[0].livenessProbe: must have one of exec, httpGet, tcpSocket, grpc',
+    ],
+    [
+      withContainer({ readinessProbe: { exec: { command: ['a'] }, grpc: { port: 1 } } }),
+      'spec.containers[0].readinessProbe: must have one of exec, httpGet, tcpSocket, grpc, not exec and grpc',
+    ],
+    [withContainer({ livenessProbe: { exec: {} } }), 'livenessProbe.exec.command: must hold a command'],
+    [
+      withContainer({ livenessProbe: { tcpSocket: { port: 0 } } }),
+      "livenessProbe.tcpSocket.port: must be a port from 1 to 65535 or the name of one of the container's ports",
+    ],
+    [
+      withContainer({ ports: [{ containerPort: 1, name: 'web' }], livenessProbe: { httpGet: { port: 'http' } } }),
+      'livenessProbe.httpGet.port: "http" is no port of the container, accepted are web',
+    ],
+    [
+      withContainer({ livenessProbe: { httpGet: { port: 1, httpHeaders: [{ name: 'a b', value: '' }] } } }),
+      'livenessProbe.httpGet.httpHeaders[0].name: is not the name of a header',
+    ],
+    [
+      withContainer({ startupProbe: { tcpSocket: { port: 1 }, successThreshold: 2 } }),
+      'startupProbe.successThreshold: must be 1',
+    ],
+    [
+      withContainer({ readinessProbe: { tcpSocket: { port: 1 }, terminationGracePeriodSeconds: 2 } }),
+      'readinessProbe.terminationGracePeriodSeconds: is for liveness and startup probes only',
+    ],
+    [
+      withContainer({ readinessProbe: { tcpSocket: { port: 1 }, periodSeconds: 0 } }),
+      'readinessProbe.periodSeconds: 0 is out of range, accepted are 1 to 2147483647',
+    ],
     [withContainer({ terminationMessagePolicy: 'No' }), 'accepted are File, FallbackToLogsOnError'],
     [withContainer({ imagePullPolicy: 'always' }), 'accepted are Always, IfNotPresent, Never'],
     [

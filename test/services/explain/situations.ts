@@ -73,6 +73,58 @@ export const SITUATIONS: readonly Situation[] = [
     ],
   },
   {
+    what: 'a readiness probe that fails',
+    make: async (it) => {
+      it.world.probe = () => false;
+      await web(25_000, {}, { readinessProbe: { exec: { command: ['test'] }, failureThreshold: 2 } })(it);
+    },
+    headline: [
+      'does not run as it is to: container app runs and is not ready: its readiness probe failed 3 times in a row',
+      'the rest of the period is over in 5 s',
+    ],
+  },
+  {
+    what: 'a container that is not asked for its readiness yet',
+    make: web(5_000, {}, { readinessProbe: { exec: { command: ['test'] }, initialDelaySeconds: 30 } }),
+    headline: [
+      'container app runs and is not ready: its readiness probe has not succeeded yet; the initial delay is over in 25 s',
+    ],
+  },
+  {
+    what: 'a container that has not started by its startup probe',
+    make: async (it) => {
+      it.world.probe = () => false;
+      await web(5_000, {}, { startupProbe: { exec: { command: ['test'] }, failureThreshold: 30 } })(it);
+    },
+    headline: ['container app runs and has not started yet: its startup probe failed'],
+  },
+  {
+    what: 'a liveness probe that failed once',
+    make: async (it) => {
+      it.world.probe = () => false;
+      await web(5_000, {}, { livenessProbe: { exec: { command: ['test'] } } })(it);
+    },
+    headline: ['container app runs and is to be restarted after 2 more failures: its liveness probe failed'],
+  },
+  {
+    what: 'a container whose liveness probe failed',
+    make: async (it) => {
+      it.world.probe = () => false;
+      const livenessProbe = { exec: { command: ['test'] }, periodSeconds: 1, failureThreshold: 2 };
+      await web(5_000, {}, { livenessProbe, command: ['run', 'ignoreTerm'] })(it);
+    },
+    headline: ['container app was asked to stop', 'because its liveness probe failed, and has not ended yet'],
+  },
+  {
+    what: 'a container whose probes all succeed',
+    make: web(
+      30_000,
+      {},
+      { readinessProbe: { exec: { command: ['test'] } }, livenessProbe: { exec: { command: ['test'] } } },
+    ),
+    headline: ['runs, and nothing is wrong with it'],
+  },
+  {
     what: 'an image of a bad name',
     make: web(5_000, {}, { image: 'a b:c!' }),
     headline: ['container app waits with InvalidImageName', 'a b:c!'],

@@ -141,7 +141,7 @@ describe('a wrong run is caught', () => {
     const after = (step: () => void) => {
       invariants.finished('u');
       step();
-      invariants.status('u', 'Running');
+      invariants.status('u', { phase: 'Running' });
       return invariants.breaches.length;
     };
     expect(after(() => invariants.agentStarted(new Set()))).toBe(0);
@@ -152,10 +152,10 @@ describe('a wrong run is caught', () => {
 
   test('a terminal phase that changes', () => {
     const { invariants } = witness();
-    invariants.status('u', 'Running');
-    invariants.status('u', 'Failed');
-    invariants.status('u', 'Failed');
-    invariants.status('u', 'Succeeded');
+    invariants.status('u', { phase: 'Running' });
+    invariants.status('u', { phase: 'Failed' });
+    invariants.status('u', { phase: 'Failed' });
+    invariants.status('u', { phase: 'Succeeded' });
     expect(invariants.breaches).toEqual(['0 ms: phase of u went from Failed to Succeeded']);
   });
 });

@@ -1,4 +1,5 @@
-import type { DesiredPod } from '../../../machines/kubernetes.types.ts';
+import type { Container, DesiredPod, PodStatus } from '../../../machines/kubernetes.types.ts';
+import type { ProbeType } from '../../../machines/pod/probe.types.ts';
 import { AUDIT_MS, type LedgerLine, type SimRuntime } from './runtime.ts';
 
 /** What is needed of the runtime to judge a run. */
@@ -63,8 +64,36 @@ export class Invariants {
     return this.#unwantedAt.has(uid);
   }
 
+  /** Containers whose startup probe has succeeded. */
+  readonly #startupPassed = new Set<string>();
+  /** Containers that were last shown ready. */
+  readonly #ready = new Set<string>();
+  /** What the last readiness probe found, by container. */
+  readonly #lastFound = new Map<string, boolean>();
+  /** Containers of which an agent could not keep what it had found. */
+  readonly #unkept = new Set<string>();
+
+  /** What a probe of a running container found. */
+  probed(id: string, type: ProbeType, healthy: boolean, container: Container): void {
+    if (type === 'startup' && healthy) this.#startupPassed.add(id);
+    else if (type !== 'startup' && container.startupProbe && !this.#startupPassed.has(id))
+      this.#breach(`${container.name} (${id}) was asked for its ${type} before it had started`);
+    if (type === 'readiness') this.#lastFound.set(id, healthy);
+  }
+
+  unkept(id: string): void {
+    this.#unkept.add(id);
+  }
+
   /** A status that the agent reported. */
-  status(uid: string, phase: string | undefined): void {
+  status(uid: string, status: PodStatus | undefined): void {
+    const phase = status?.phase;
+    for (const { name, containerID = '', ready, state } of status?.containerStatuses ?? []) {
+      const [, id = ''] = containerID.split('://');
+      if (ready) this.#ready.add(id);
+      else if (state?.running && this.#ready.delete(id) && this.#lastFound.get(id) !== false && !this.#unkept.has(id))
+        this.#breach(`${uid}/${name} (${id}) was shown not ready without a failed probe`);
+    }
     if (this.#finished.has(uid)) this.#breach(`status of ${uid} was written after its end`);
     const before = this.#phases.get(uid);
     if ((before === 'Failed' || before === 'Succeeded') && phase !== before)

@@ -1,4 +1,5 @@
-import type { Container, DesiredPod, PodSpec } from '../../../machines/kubernetes.types.ts';
+import { AgentError } from '../../../machines/agent-error.types.ts';
+import type { Container, DesiredPod, PodSpec, Probe } from '../../../machines/kubernetes.types.ts';
 import type { Random } from './random.ts';
 import { AUDIT_MS, NO_FAULTS } from './runtime.ts';
 import { World, type Charts } from './world.ts';
@@ -49,6 +50,12 @@ export function prepare(world: World): void {
     eventDoubled: random.pick([0, 0.2]),
   };
   world.hostFails = random.pick([0, 0, 0.05]);
+  const ails = random.pick([0, 0.1, 0.5]);
+  world.probe = () => {
+    if (random.chance(ails / 10))
+      throw new AgentError({ op: 'ExecSync', reason: 'UNKNOWN', message: 'no', transient: true });
+    return !random.chance(ails);
+  };
 }
 
 /** The life is over: what was wrong with it. */
@@ -71,6 +78,7 @@ export async function settle(world: World, unsettled: (world: World) => string[]
   runtime.networkReady = true;
   runtime.absentImages.clear();
   world.hostFails = 0;
+  world.probe = () => true;
   world.mend();
   if (!world.agent) world.start();
   const until = clock.elapsed + SETTLE_MS;
@@ -165,10 +173,18 @@ export function manifest(random: Random, index: number): Manifest {
     name: `c${i}`,
     image: random.pick(['present:1', 'present:1', 'pulled:1', 'absent:1']),
     command: program(),
+    ...probes(random),
   });
   const initContainers = Array.from({ length: random.pick([0, 0, 1, 2]) }, (_, i): Container => {
     if (random.chance(0.3))
-      return { ...base, name: `side${i}`, image: 'present:1', command: ['run'], restartPolicy: 'Always' };
+      return {
+        ...base,
+        name: `side${i}`,
+        image: 'present:1',
+        command: ['run'],
+        restartPolicy: 'Always',
+        ...probes(random),
+      };
     return {
       ...base,
       name: `init${i}`,
@@ -193,6 +209,21 @@ export function manifest(random: Random, index: number): Manifest {
     },
   };
   return pod;
+}
+
+/** Some containers are probed, in one way or in several. */
+function probes(random: Random): Partial<Container> {
+  const probe = (): Probe => ({
+    exec: { command: ['true'] },
+    initialDelaySeconds: random.pick([0, 0, 5]),
+    periodSeconds: random.pick([1, 5, 10]),
+    failureThreshold: random.pick([1, 3]),
+  });
+  return {
+    ...(random.chance(0.15) && { startupProbe: { ...probe(), failureThreshold: 10 } }),
+    ...(random.chance(0.15) && { livenessProbe: probe() }),
+    ...(random.chance(0.3) && { readinessProbe: { ...probe(), successThreshold: random.pick([1, 2]) } }),
+  };
 }
 
 /** What should be true once nothing disturbs any more: the node and what is wanted of it agree. */
@@ -235,6 +266,8 @@ export function unsettled(world: World): string[] {
       const isOver = exitCode !== undefined && (policy === 'Never' || (policy === 'OnFailure' && exitCode === 0));
       if (command?.[0] === 'run' && running.length !== 1 && !(running.length === 0 && isOver))
         problems.push(`${uid}/${name} has ${running.length} running instances; its pod is ${phase} and ${where()}`);
+      const shown = status?.containerStatuses?.find((c) => c.name === name);
+      if (running.length === 1 && !shown?.ready) problems.push(`${uid}/${name} runs and is not ready`);
       if (running.some((c) => c.image !== image)) problems.push(`${uid}/${name} runs by an old definition`);
       if (command?.[0] === 'exit' && pod.spec.restartPolicy === 'Always' && (world.logs.get(`${uid}/${name}`) ?? 0) < 1)
         problems.push(`${uid}/${name} was never restarted; its pod is ${where()}`);

@@ -8,6 +8,8 @@ import { containerMachine } from '../../../machines/pod/container.machine.ts';
 import type { ContainerSlots, KeptStop, KeptStops } from '../../../machines/pod/container.types.ts';
 import { imagePullMachine } from '../../../machines/pod/image-pull.machine.ts';
 import type { ImagePullSlots } from '../../../machines/pod/image-pull.types.ts';
+import { probeMachine } from '../../../machines/pod/probe.machine.ts';
+import type { KeptVerdicts, ProbeSlots, RunProbeInput } from '../../../machines/pod/probe.types.ts';
 import { podMachine } from '../../../machines/pod/pod.machine.ts';
 import type { PodSlots } from '../../../machines/pod/pod.types.ts';
 import { volumeMachine } from '../../../machines/pod/volume.machine.ts';
@@ -72,6 +74,10 @@ export class World {
   readonly facts = new Map<string, PodStatus>();
   /** Stops that the agent kept, by uid/container, and how far its clock was ahead of the time of the run. */
   readonly stops = new Map<string, KeptStop & { aheadBy: number }>();
+  /** What probes found, as the agent kept it, by pod UID. */
+  readonly verdicts = new Map<string, KeptVerdicts>();
+  /** What a probe of a running container finds; one that throws could not be made. */
+  probe: (input: RunProbeInput) => boolean = () => true;
   /** Last good manifests that the agent kept, by origin. */
   readonly kept = new Map<string, string>();
   agent: ActorRefFrom<typeof syncloopMachine> | undefined;
@@ -186,6 +192,7 @@ export class World {
         node: nodeView({ name: NODE }),
         ended: Object.fromEntries(this.facts),
         stops: this.#keptStops(),
+        verdicts: Object.fromEntries(this.verdicts),
         sources: [
           { source: 'file', location: '/manifests', periodMs: 20_000 },
           ...(this.cluster ? [{ source: 'api' as const }] : []),
@@ -209,8 +216,8 @@ export class World {
       },
       inspect: (event) => {
         if (event.type === '@xstate.event') {
-          const { event: sent } = event as { event: { type: string; uid?: string; status?: { phase?: string } } };
-          if (sent.type === 'pod.status') this.invariants.status(sent.uid ?? '', sent.status?.phase);
+          const { event: sent } = event as { event: { type: string; uid?: string; status?: PodStatus } };
+          if (sent.type === 'pod.status') this.invariants.status(sent.uid ?? '', sent.status);
           if (sent.type === 'pod.released') this.invariants.finished(sent.uid ?? '');
           if (sent.type.startsWith('xstate.error.actor.') && !this.#isSlot(sent.type)) this.crashes.push(sent);
         }
@@ -288,6 +295,7 @@ export class World {
 
   #forgetStops(uid: string): void {
     for (const key of [...this.stops.keys()]) if (key.startsWith(`${uid}/`)) this.stops.delete(key);
+    this.verdicts.delete(uid);
   }
 
   #machine(life: Life) {
@@ -374,6 +382,30 @@ export class World {
         return view.containers.filter((c) => c.name === input.name);
       }),
       removeContainer: fromPromise(({ input }) => call('RemoveContainer', () => runtime.removeContainer(input.id))),
+    };
+    const probeSlots: ProbeSlots = {
+      runProbe: fromPromise(({ input, signal }) =>
+        call(
+          'ExecSync',
+          () => {
+            const { id, type } = input;
+            if (runtime.containers.get(id)?.state !== 'running')
+              throw new AgentError({ op: 'ExecSync', reason: 'NOT_FOUND', message: 'not running', transient: true });
+            const healthy = this.probe(input);
+            this.invariants.probed(id, type, healthy, input.container);
+            return { result: healthy ? ('success' as const) : ('failure' as const), message: '' };
+          },
+          { signal, about: input.id },
+        ),
+      ),
+      keepVerdict: fromPromise(async ({ input: { podUid, name, id, probe, healthy } }) => {
+        // As the real one does: what could not be kept counts all the same.
+        await host('keepVerdict', () => {
+          const known = this.verdicts.get(podUid) ?? {};
+          const before = known[name]?.id === id ? known[name] : { id };
+          this.verdicts.set(podUid, { ...known, [name]: { ...before, [probe]: healthy } });
+        }).catch(() => this.invariants.unkept(id));
+      }),
     };
     const imagePullSlots: ImagePullSlots = {
       inspectImage: fromPromise(({ input, signal }) =>
@@ -499,7 +531,11 @@ export class World {
               },
             }),
             container: this.#charts.container.provide({
-              actors: { ...containerSlots, imagePull: imagePullMachine.provide({ actors: imagePullSlots }) },
+              actors: {
+                ...containerSlots,
+                imagePull: imagePullMachine.provide({ actors: imagePullSlots }),
+                probe: probeMachine.provide({ actors: probeSlots }),
+              },
             }),
           },
         }),

@@ -1,10 +1,18 @@
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { TLSSocket } from 'node:tls';
+import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Probe } from '../../../../machines/kubernetes.types.ts';
 import { until } from '../../../support/until.ts';
 import { makePki, serve } from '../../kube/server.ts';
 import type { Pki, Seen, TestServer } from '../../kube/server.ts';
 import { closedPort, LOCAL, probeOnce, rawServer, timed } from './rig.ts';
+
+const run = promisify(execFile);
 
 let pki: Pki;
 beforeAll(() => {
@@ -106,17 +114,17 @@ describe('what an HTTP probe asks', () => {
     });
   });
 
-  test('through no proxy of the environment', async () => {
+  test('through no proxy, though the agent itself may be told to use one', async () => {
     const proxy = await http((_seen, response) => void response.writeHead(500).end());
-    const { port } = await http(ok);
-    const before = { ...process.env };
-    process.env.HTTP_PROXY = process.env.http_proxy = proxy.url;
-    try {
-      await expect(get(port)).resolves.toMatchObject({ result: 'success' });
-    } finally {
-      process.env = before;
-    }
-    expect(proxy.seen).toEqual([]);
+    const { port, seen } = await http(ok);
+    const script = `
+      const { runProbe } = await import(${JSON.stringify(new URL('../../../../services/host/probes/index.ts', import.meta.url).href)});
+      const input = { probe: { httpGet: { port: ${port}, path: '/' } }, container: {}, podIP: '${LOCAL}' };
+      console.log(JSON.stringify(await runProbe()(input, new AbortController().signal)));`;
+    const env = { ...process.env, NODE_USE_ENV_PROXY: '1', HTTP_PROXY: proxy.url, NO_PROXY: '' };
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { env });
+    expect(JSON.parse(stdout)).toEqual({ result: 'success', message: 'fine' });
+    expect([seen.length, proxy.seen.length]).toEqual([1, 0]);
   });
 
   test('a header that no request can have is a failure that does not show its value', async () => {
@@ -126,12 +134,23 @@ describe('what an HTTP probe asks', () => {
     expect(outcome.message).not.toContain('secret');
   });
 
-  test('over TLS the certificate does not matter; the Host header names the server', async () => {
-    const { port, seen } = await https(ok);
+  test('over TLS whatever the certificate; a Host header is also the name that TLS asks for', async () => {
+    const names: unknown[] = [];
+    const key = { key: pki.text('server.key'), cert: pki.text('server.crt') };
+    const server = createServer(key, (request, response) => {
+      names.push([request.headers.host, (request.socket as TLSSocket).servername]);
+      response.end('fine');
+    });
+    await once(server.listen(0, LOCAL), 'listening');
+    open.push({ close: () => new Promise((resolve) => server.close(() => resolve())) });
+    const { port } = server.address() as AddressInfo;
     await expect(get(port, { scheme: 'HTTPS' })).resolves.toEqual({ result: 'success', message: 'fine' });
     const httpHeaders = [{ name: 'Host', value: 'web.example:443' }];
     await expect(get(port, { scheme: 'HTTPS', httpHeaders })).resolves.toMatchObject({ result: 'success' });
-    expect(seen.map(({ headers }) => headers.host)).toEqual([`${LOCAL}:${port}`, 'web.example:443']);
+    expect(names).toEqual([
+      [`${LOCAL}:${port}`, false],
+      ['web.example:443', 'web.example'],
+    ]);
   });
 });
 
@@ -281,10 +300,10 @@ describe('B055 HTTP probes', () => {
   test('use a connection of their own each, and close it', async () => {
     const { port, sockets, ...server } = await http(ok);
     const seen: number[] = [];
-    for (let run = 0; run < 20; run += 1) {
+    for (let turn = 0; turn < 20; turn += 1) {
       await expect(get(port)).resolves.toMatchObject({ result: 'success' });
       await until('the connection is closed', () => sockets.size === 0);
-      seen.push(run);
+      seen.push(turn);
     }
     expect(server.seen.map(({ headers }) => headers.connection)).toEqual(seen.map(() => 'close'));
   });
@@ -299,9 +318,9 @@ describe('B055 HTTP probes', () => {
         });
       }),
     );
-    for (let run = 0; run < 20; run += 1) {
+    for (let turn = 0; turn < 20; turn += 1) {
       await expect(get(server.port)).resolves.toEqual({ result: 'success', message: 'fine' });
-      await new Promise((resolve) => setTimeout(resolve, run));
+      await new Promise((resolve) => setTimeout(resolve, turn));
     }
     expect(server.connections).toBe(20);
   });
