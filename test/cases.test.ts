@@ -1,5 +1,8 @@
 import { describe, expect, test } from '@jest/globals';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { testTitles } from './support/test-titles.ts';
 
 const text = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');
 
@@ -43,9 +46,20 @@ test('a case without a test names the piece of work that will cover it', () => {
 
 describe('a case that names a test', () => {
   const covered = rows.filter(({ files }) => files.length > 0).map(({ id, files }) => [id, files] as const);
+  const titles = new Map<string, string[]>();
+  for (const file of new Set(covered.flatMap(([, files]) => files))) titles.set(file, testTitles(text(file), file));
+
   test.each(covered)('%s is found by its id', (id, files) => {
-    // The id stands at the beginning of a test's or group's name, maybe after other ids.
-    const named = new RegExp(`['"\`](B\\d{3} )*${id} `);
-    expect(files.filter((file) => !named.test(text(file)))).toEqual([]);
+    // The id stands at the beginning of the title of a test that runs, or of a group of such, maybe after other ids.
+    const named = new RegExp(`^(B\\d{3} )*${id} `);
+    expect(files.filter((file) => !titles.get(file)?.some((title) => named.test(title)))).toEqual([]);
+  });
+
+  test('every file of them is one that jest runs, or that such a file imports', () => {
+    const here = fileURLToPath(new URL('.', import.meta.url));
+    const run = readdirSync(here, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.test.ts'));
+    const imported = run.map((file) => text(file).match(/from '\..*'/g) ?? []).flat();
+    const isRun = (file: string) => run.includes(file) || imported.some((line) => line.endsWith(`/${basename(file)}'`));
+    expect([...titles.keys()].filter((file) => !isRun(file))).toEqual([]);
   });
 });
