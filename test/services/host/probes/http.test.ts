@@ -184,7 +184,7 @@ describe('what an HTTP probe makes of the answer', () => {
 
   test('of a failure it waits for no body', async () => {
     const { port, sockets } = await http((_seen, response) => void response.writeHead(503).write('so'));
-    const { outcome, ms } = await timed(() => get(port));
+    const { outcome, ms } = await timed(() => get(port, {}, 60));
     expect(outcome).toEqual({ result: 'failure', message: 'HTTP probe failed with statuscode: 503' });
     expect(ms).toBeLessThan(2_000);
     await until('the connection is closed', () => sockets.size === 0);
