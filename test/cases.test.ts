@@ -14,7 +14,7 @@ const facts = text('facts/field-cases.tsv')
 /** Pieces of work that cases may be left to. */
 const LATER = [
   'cluster: API server',
-  'probes and hooks',
+  'hooks, cost of probes',
   'volumes',
   'HTTP API: logs and exec',
   'eviction',

@@ -44,5 +44,5 @@ function resultWords({ failure, streak, verdict }: SeenProbe): string {
   if (failure === undefined)
     return verdict === false ? 'succeeds again, and not often enough yet' : 'has not succeeded yet';
   const times = streak && !streak.healthy && streak.count > 1 ? ` ${streak.count} times in a row` : '';
-  return `failed${times}${failure && ` (${failure})`}`;
+  return `failed${times}${failure && ` (${failure.trim()})`}`;
 }

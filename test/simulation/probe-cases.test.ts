@@ -256,6 +256,33 @@ describe('probes', () => {
     sound(it);
   });
 
+  test.each(['Never', 'OnFailure', 'Always'])(
+    'B029 the readiness of a sidecar is a part of its pod’s, also after its restart (%s)',
+    async (restartPolicy) => {
+      let healthy = true;
+      const side = {
+        name: 'side',
+        image: 'present:1',
+        command: ['run'],
+        restartPolicy: 'Always',
+        readinessProbe: probe({ failureThreshold: 1 }),
+      };
+      const it = rig(pod({}, { restartPolicy, initContainers: [side] }), () => healthy);
+      const ready = () => it.statuses.at(-1)?.status.conditions?.find(({ type }) => type === 'Ready')?.status;
+      await it.world.clock.advance(5_000);
+      expect([it.own('side')?.ready, ready()]).toEqual([true, 'True']);
+      healthy = false;
+      it.world.runtime.crash(ids(it, 'side')[0]?.id ?? '', 1);
+      await it.world.clock.advance(5_000);
+      expect(it.own('side')).toMatchObject({ ready: false, started: true, restartCount: 1 });
+      expect(ready()).toBe('False');
+      healthy = true;
+      await it.world.clock.advance(5_000);
+      expect([it.own('side')?.ready, ready()]).toEqual([true, 'True']);
+      sound(it);
+    },
+  );
+
   test('a probe that cannot be made changes nothing', async () => {
     const it = rig(
       pod({ readinessProbe: probe({ failureThreshold: 1 }), livenessProbe: probe({ failureThreshold: 1 }) }),
