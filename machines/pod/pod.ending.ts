@@ -58,7 +58,8 @@ export const terminated = podSetup.createStateConfig({
   description: 'Nothing of the pod runs; what it held is given back.',
   tags: 'containersStopped',
   initial: 'releasing',
-  entry: ['dismissContainers', 'dismissVolumes'],
+  // What it ended as is told now: the next may take its place, however long its volumes are busy.
+  entry: ['dismissContainers', 'dismissVolumes', 'release', 'replan'],
   states: {
     releasing: {
       description: 'Unmounts the volumes and removes the cgroup; from the second try on it kills what is left in it.',
@@ -70,7 +71,7 @@ export const terminated = podSetup.createStateConfig({
           // The runtime has said that nothing runs; what is still there after a first try is nobody's any more.
           leftovers: context.failures > 0 ? 'kill' : 'keep',
         }),
-        onDone: { target: 'reporting', actions: ['succeed', 'release', 'replan'] },
+        onDone: { target: 'reporting', actions: 'succeed' },
         onError: { target: 'waitingToRelease', actions: failed('FailedKillPod', 'error releasing pod: ') },
       },
     },

@@ -107,6 +107,25 @@ describe('a container that gave way to an image that cannot be had is shown wait
   });
 });
 
+test('a pod that was deleted is shown as what it ended, though its volumes are busy, and goes once they are given back', async () => {
+  const { world, cluster } = makeWorld();
+  world.start();
+  create(cluster, bound('a'));
+  await world.clock.advance(5_000);
+  world.hostFault = (op) => (op === 'release' ? 'device or resource busy' : undefined);
+  remove(cluster, 'a');
+  await world.clock.advance(30_000);
+  expect(running(world)).toEqual([]);
+  expect(get(cluster, 'a')?.metadata?.deletionTimestamp).toBeDefined();
+  expect(get(cluster, 'a')?.status?.phase).toMatch(/^(Failed|Succeeded)$/);
+  expect(get(cluster, 'a')?.status?.containerStatuses?.[0]?.state?.terminated).toBeDefined();
+  world.hostFault = undefined;
+  await world.clock.advance(30_000);
+  expect(get(cluster, 'a')).toBeUndefined();
+  expect(remains(world)).toEqual([]);
+  sound(world);
+});
+
 test('B020 a pod that was refused at admission is gone as soon as it is deleted', async () => {
   const { world, cluster } = makeWorld();
   world.start();

@@ -21,6 +21,13 @@ export function podCgroupParent(settings: CgroupSettings, pod: DesiredPod): stri
     : cgroupfsPath(settings.root, components);
 }
 
+/** What to do where the kernel does not let the agent make cgroups, by what it says. */
+const REMEDIES: Readonly<Record<string, string>> = {
+  EACCES: 'run the agent as root',
+  EPERM: 'run the agent as root',
+  EROFS: 'the cgroup file systems are mounted read-only: mount them writable',
+};
+
 /** The cgroups of pods; with cgroupsPerQOS off there are none and every call is done at once. */
 export interface PodCgroups {
   ensure(pod: DesiredPod): Promise<void>;
@@ -98,7 +105,7 @@ export function createPodCgroups(settings: CgroupSettings): PodCgroups {
           message:
             `cgroups below ${cgroupfsPath(settings.root, ['kubepods'])} cannot be made ` +
             `(${error instanceof AgentError ? error.message : (errno(error) ?? String(error))}): ` +
-            'run the agent as root, or set cgroupsPerQOS: false',
+            `${REMEDIES[errno(error) ?? ''] ?? 'see that the agent can make them'}, or set cgroupsPerQOS: false`,
           transient: false,
           cause: error,
         });

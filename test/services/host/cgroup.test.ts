@@ -1,7 +1,9 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { findHierarchies } from '../../../services/host/cgroup/hierarchies.ts';
 import { settingsOf } from '../../../services/host/cgroup/limits.ts';
@@ -9,7 +11,7 @@ import { podCgroup, systemdPath } from '../../../services/host/cgroup/names.ts';
 import { parseMountinfo, readMounts } from '../../../services/host/mounts.ts';
 import { removeCgroup } from '../../../services/host/cgroup/tree.ts';
 import { container, pod } from '../../support/fixtures.ts';
-import { isRoot, NEVER, rig } from './rig.ts';
+import { cgroupsOff, isRoot, NEVER, rig } from './rig.ts';
 
 const ROOT = `/statelet-test-${process.pid}`;
 const LINE = (path: string, type: string, options: string) => `31 30 0:28 / ${path} rw - ${type} ${type} ${options}`;
@@ -124,6 +126,24 @@ describe('names', () => {
     await host.releasePod({ uid: 'left', name: 'left', namespace: 'default' }, undefined, NEVER, 'kill');
     expect(await ended).toBe('SIGKILL');
     expect(existsSync(own)).toBe(false);
+  });
+
+  test('trees that are mounted read-only are named as what they are', async () => {
+    const { paths } = await rig();
+    const cgroup = { ...cgroupsOff, perQos: true, root: `${ROOT}-none` };
+    const host = fileURLToPath(new URL('../../../services/host/index.ts', import.meta.url));
+    const program =
+      `const { createPodHost } = await import(${JSON.stringify(host)});` +
+      `const host = createPodHost(${JSON.stringify({ paths, cgroup })});` +
+      'await host.checkCgroups().then(() => console.log("made"), ({ message }) => console.log(message));';
+    const { trees } = findHierarchies(await readMounts());
+    const remount = trees.map(({ path }) => `mount -o bind,remount,ro '${path}'`).join(' && ');
+    const command = `${remount} && exec "$0" --input-type=module -e "$1"`;
+    const { stdout } = await promisify(execFile)('unshare', ['-m', 'sh', '-c', command, process.execPath, program]);
+    expect(stdout.trim()).toBe(
+      `cgroups below ${ROOT}-none/kubepods cannot be made (EROFS): ` +
+        'the cgroup file systems are mounted read-only: mount them writable, or set cgroupsPerQOS: false',
+    );
   });
 
   test('a cgroup with processes is not removed: busy, to be tried again', async () => {
