@@ -78,6 +78,7 @@ const group = () => {
     for (const { id } of sandboxes) await stopPodSandbox(rig.cri, id);
     // Time in which it may be taken for one that is over.
     await sleep(10_000);
+    expect(await rig.see('pod', 'gives-way', `{.status.phase} ${status}.state.terminated.reason}`)).toBe('Running ');
     await kubectl.run('set', 'image', 'pod/gives-way', `main=${OTHER}`);
     await kubectl.run('wait', '--for=condition=Ready', 'pod/gives-way', '--timeout=80s');
     await rig.agree(['gives-way'], { restarted: ['gives-way'] });
