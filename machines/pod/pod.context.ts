@@ -18,8 +18,12 @@ export interface PodContext extends Omit<PodInput, 'pod'>, PodFacts {
   removed: boolean;
   networkReady: boolean;
   prepared: boolean;
+  /** Its cgroup was made, or brought up to date, by this process. */
+  hasCgroup: boolean;
   /** A status was reported. */
   shown: boolean;
+  /** How it ended is kept as a fact. */
+  recorded: boolean;
   /** Its end was told: the last status stands. */
   reported: boolean;
   /** Container actors exist and are told their plans. */
@@ -85,6 +89,8 @@ export function initialContext(input: PodInput): PodContext {
     removed: facts.termination?.removed === true,
     networkReady: input.networkReady,
     prepared: false,
+    hasCgroup: false,
+    recorded: false,
     reported: false,
     shown: false,
     acting: false,
@@ -205,7 +211,8 @@ export function containerInput(context: PodContext, plan: PodPlan, name: string)
     container,
     kind,
     plan: plan.containers[name] ?? { do: 'hold', reason: 'completed' },
-    sandbox: currentSandbox(plan, context),
+    // Nothing starts before there are its limits.
+    sandbox: context.hasCgroup ? currentSandbox(plan, context) : undefined,
     instances,
     highestLogAttempt: context.highestLogAttempt[name] ?? -1,
     settings,

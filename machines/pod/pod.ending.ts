@@ -1,4 +1,4 @@
-import { failed, nextToStop, podSetup, ref } from './pod.setup.ts';
+import { endOf, failed, nextToStop, podSetup, ref } from './pod.setup.ts';
 
 /** From the wish that the pod end to the proof that nothing of it runs and its sandbox is stopped. */
 export const terminating = podSetup.createStateConfig({
@@ -57,10 +57,19 @@ export const terminating = podSetup.createStateConfig({
 export const terminated = podSetup.createStateConfig({
   description: 'Nothing of the pod runs; what it held is given back.',
   tags: 'containersStopped',
-  initial: 'releasing',
-  // What it ended as is told now: the next may take its place, however long its volumes are busy.
-  entry: ['dismissContainers', 'dismissVolumes', 'release', 'replan'],
+  initial: 'recording',
+  entry: ['dismissContainers', 'dismissVolumes'],
   states: {
+    recording: {
+      description: 'Keeps how the pod ended, and then shows it, however long its volumes are busy.',
+      invoke: {
+        src: 'recordEnd',
+        input: ({ context }) => ({ ...ref(context), status: endOf(context) }),
+        onDone: { target: 'releasing', actions: ['release', 'noteRecorded', 'replan'] },
+        // A full disk must not keep what would empty it.
+        onError: 'releasing',
+      },
+    },
     releasing: {
       description: 'Unmounts the volumes and removes the cgroup; from the second try on it kills what is left in it.',
       invoke: {
@@ -71,7 +80,10 @@ export const terminated = podSetup.createStateConfig({
           // The runtime has said that nothing runs; what is still there after a first try is nobody's any more.
           leftovers: context.failures > 0 ? 'kill' : 'keep',
         }),
-        onDone: { target: 'reporting', actions: 'succeed' },
+        onDone: [
+          { guard: 'isRecorded', target: 'finished', actions: ['succeed', 'reportReleased'] },
+          { target: 'reporting', actions: ['succeed', 'release', 'replan'] },
+        ],
         onError: { target: 'waitingToRelease', actions: failed('FailedKillPod', 'error releasing pod: ') },
       },
     },
@@ -80,7 +92,7 @@ export const terminated = podSetup.createStateConfig({
       after: { podRetry: 'releasing' },
     },
     reporting: {
-      description: 'Keeps how the pod ended, so that a later agent does not run it again.',
+      description: 'Tries again to keep how the pod ended, so that a later agent does not run it again.',
       invoke: {
         src: 'recordEnd',
         input: ({ context }) => ({ ...ref(context), status: context.status }),

@@ -35,6 +35,8 @@ const slots: PodSlots = {
 
 export const ref = ({ uid, name, namespace }: PodContext) => ({ uid, name, namespace });
 const quiet = ({ busy, observed }: PodContext) => busy.length === 0 && !anyRunning(observed);
+/** The status that it ends with, before that is told. */
+export const endOf = (context: PodContext) => statusOf({ ...context, released: true }, context.env.now());
 export const nextToStop = ({ observed, stoppedSandboxes }: PodContext) =>
   sandboxesToStop(observed, stoppedSandboxes)[0] ?? '';
 const deadline = ({ pod, status, env }: PodContext) => deadlineRemaining(pod, status?.startTime, env.now());
@@ -62,12 +64,6 @@ export const failed = (reason: string, says: string) =>
     params: ({ event }: { event: { error: unknown } }) => ({ error: event.error, reason, says }),
   }) as const;
 
-/** A step of its preparation that changes something on the node. */
-const underWay = or([
-  stateIn({ syncing: { preparing: { cgroup: 'ensuringCgroup' } } }),
-  stateIn({ syncing: { preparing: { directories: 'makingDirectories' } } }),
-]);
-
 export const podSetup = setup({
   types: {
     context: {} as PodContext,
@@ -92,13 +88,14 @@ export const podSetup = setup({
   guards: {
     mustEnd: ({ context }) => context.termination !== undefined,
     /** The pod is to end, and no effect of its preparation is under way. */
-    mayEndPreparing: and(['mustEnd', not(underWay)]),
-    /** A step of its preparation failed, and none is under way any more. */
-    preparingFailed: and([
-      not(underWay),
+    mayEndPreparing: and(['mustEnd', not(stateIn({ syncing: { preparing: { directories: 'makingDirectories' } } }))]),
+    /** Sandbox or cgroup could not be made, and neither is under way any more. */
+    startingFailed: and([
+      not(stateIn({ syncing: { startingSandbox: { sandbox: 'runningSandbox' } } })),
+      not(stateIn({ syncing: { startingSandbox: { cgroup: 'ensuringCgroup' } } })),
       or([
-        stateIn({ syncing: { preparing: { cgroup: 'failed' } } }),
-        stateIn({ syncing: { preparing: { directories: 'failed' } } }),
+        stateIn({ syncing: { startingSandbox: { sandbox: 'failed' } } }),
+        stateIn({ syncing: { startingSandbox: { cgroup: 'failed' } } }),
       ]),
     ]),
     hasEnded: ({ context }) => context.plan.finished,
@@ -113,8 +110,10 @@ export const podSetup = setup({
     lacksNetwork: ({ context }) =>
       context.plan.sandbox.do === 'create' && !context.networkReady && !context.pod.spec.hostNetwork,
     lacksSandbox: ({ context }) => context.plan.sandbox.do === 'create' && quiet(context),
+    lacksCgroup: ({ context }) => context.plan.sandbox.do === 'keep' && !context.hasCgroup,
     somethingRuns: ({ context }) => anyRunning(context.observed),
     sandboxStands: ({ context }) => nextToStop(context) !== '',
+    isRecorded: ({ context }) => context.recorded,
     isRemoved: ({ context }) => context.removed,
   },
   actions: {
@@ -141,6 +140,7 @@ export const podSetup = setup({
       enqueue.raise({ type: 'child.respawn', id: actorId }, { delay: 'respawn' });
     }),
     act: assign({ acting: true }),
+    takeCgroup: assign({ hasCgroup: true }),
     succeed: assign({ failures: 0, failure: undefined }),
     /** One more failed effect: recorded for the user, counted for the wait. */
     fail: enqueueActions(({ context, enqueue }, { error, reason, says }: Failure) => {
@@ -237,6 +237,7 @@ export const podSetup = setup({
       enqueue.assign({ containers: {}, told: {}, acting: false, busy: [] });
     }),
     release: assign({ released: true }),
+    noteRecorded: assign({ recorded: true }),
     /** The end is told: no status follows it. */
     reportReleased: enqueueActions(({ context, enqueue }) => {
       enqueue.assign({ reported: true });

@@ -74,14 +74,19 @@ function events(run: Run): PodEvent[] {
   const at = run.env.now() + 1;
   // What happens to any pod is walked with the others; here it is the volume that counts.
   if (hasVolume(run)) return [{ type: 'pod.removed' }];
+  const shorter = pod({ spec: { ...context.pod.spec, terminationGracePeriodSeconds: 10 } });
   const list: PodEvent[] = [
+    ...(run.steps < 6 ? [{ type: 'pod.desired' as const, pod: shorter }] : []),
     { type: 'pod.removed' },
     { type: 'pod.terminate', request: { gracePeriodSeconds: 2 } },
-    { type: 'pod.desired', pod: pod({ spec: { ...context.pod.spec, terminationGracePeriodSeconds: 10 } }) },
     { type: 'network.ready', ready: !context.networkReady },
-    ...(run.steps === 0 ? [{ type: 'node.addressed' as const, hostIPs: ['192.0.2.2'] }] : []),
-    { type: 'event.happened', event: { type: 'Normal', reason: 'Pulled', message: '' } },
   ];
+  // What leads nowhere is walked once.
+  if (run.steps === 0)
+    list.push(
+      { type: 'node.addressed', hostIPs: ['192.0.2.2'] },
+      { type: 'event.happened', event: { type: 'Normal', reason: 'Pulled', message: '' } },
+    );
   if (context.predecessorUid) list.push({ type: 'predecessor.gone' });
   if (context.observed.sandboxes.some((s) => s.state === 'ready'))
     list.push({ type: 'pod.observed', observed: look(run, { sandboxes: [sandbox({ state: 'notReady', ips: [] })] }) });
@@ -171,7 +176,8 @@ const report = walk(podMachine, {
       const attempt = seen.containers.length;
       const [newest] = seen.containers;
       const own = plan.containers['app'];
-      if (own?.do === 'run' && newest?.state !== 'running')
+      // It is not told of the sandbox before there is a cgroup.
+      if (own?.do === 'run' && newest?.state !== 'running' && run.snapshot.context.hasCgroup)
         return [
           changed({ busy: true }, 'busy'),
           changed({ instance: instance({ ...noHash, attempt, id: `app-${attempt}`, sandboxId, at }) }, 'runs'),
@@ -199,6 +205,8 @@ const report = walk(podMachine, {
     context.networkReady,
     context.busy.length,
     context.prepared,
+    context.hasCgroup,
+    context.recorded,
     context.pod.spec.volumes !== undefined,
     context.mounted.length,
     Object.keys(context.volumes).length,
@@ -216,6 +224,13 @@ const report = walk(podMachine, {
       'releasePod',
       'removePod',
     ]),
+    'no container has a sandbox before there is a cgroup': (run) => {
+      const { told } = run.snapshot.context;
+      const inputs = calls(run, 'container').map((c) => c.input as { sandbox?: object });
+      const isMade = calls(run, 'ensureCgroup').some((c) => c.state === 'ok');
+      const has = [...Object.values(told), ...inputs].some((each) => each.sandbox);
+      return has && !isMade ? 'a container may start without a cgroup' : undefined;
+    },
     'no sandbox is asked for after the end was': (run) => {
       const { termination, env } = run.snapshot.context;
       // Ends are counted in the process's own time, calls by the wall clock.
@@ -224,7 +239,7 @@ const report = walk(podMachine, {
       return late && 'runSandbox after termination';
     },
   },
-  maxDepth: 12,
+  maxDepth: 11,
 });
 
 describe('every path of a pod', () => {
@@ -251,10 +266,11 @@ test('a deadline that lies further off than a timer of the platform reaches is w
 });
 
 test.each([
-  ['ensureCgroup', 'makeDirectories', ok({ highestLogAttempt: {} })],
-  ['makeDirectories', 'ensureCgroup', ok()],
+  ['ensureCgroup', 'runSandbox', ok(sandbox())],
+  ['runSandbox', 'ensureCgroup', ok()],
 ] as const)('after %s failed, nothing is begun or cleared away while %s is under way', (failing, other, answer) => {
   const run = drive(deferred(podMachine), { input: input({ pod: pod() }) });
+  run.settle('makeDirectories', ok({ highestLogAttempt: {} }));
   run.settle(failing, fail('EIO'));
   run.send({ type: 'pod.removed' });
   run.advance(60_000);
@@ -266,6 +282,7 @@ test.each([
 test('what is left in its cgroup is killed only where a first try to give it back has failed', () => {
   const run = drive(deferred(podMachine), { input: input({ pod: undefined }) });
   run.settle('observePod', ok(look(run, {})));
+  run.settle('recordEnd', ok());
   run.settle('releasePod', fail('EBUSY'));
   run.advance(10_000);
   expect(calls(run, 'releasePod').map(({ input }) => (input as { leftovers: string }).leftovers)).toEqual([
@@ -276,9 +293,9 @@ test('what is left in its cgroup is killed only where a first try to give it bac
 
 test('a container or volume actor that throws is told of and made anew after a second, however often the pod plans meanwhile', () => {
   const run = drive(deferred(podMachine), { input: input({ pod: withVolume, observed: running }) });
-  run.settle('ensureCgroup', ok());
   run.settle('makeDirectories', ok({ highestLogAttempt: {} }));
   run.send({ type: 'volume.changed', name: 'data', mounted: true, busy: false });
+  run.settle('ensureCgroup', ok());
   run.settle('container', fail('Bug'));
   run.settle('volume', fail('Bug'));
   const made = () => ['container', 'volume'].map((src) => calls(run, src).length);
@@ -300,7 +317,6 @@ test('B083 Ready follows the conditions that others set for the readiness gates;
     type: 'pod.desired' as const,
     pod: { ...gated, status: { conditions: [{ type: 'example.com/gate', status }] } },
   });
-  run.settle('ensureCgroup', ok());
   for (const status of ['False', 'True', 'False']) run.send(said(status));
   const statuses = run.parent.ofType<{ type: string; status: PodStatus }>('pod.status').map(({ status }) => status);
   const shown = (type: string) =>

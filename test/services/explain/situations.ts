@@ -372,7 +372,7 @@ export const SITUATIONS: readonly Situation[] = [
     }),
     headline: [
       'Failed to create pod sandbox: plugin type="bridge" failed (add): no free addresses',
-      'the wait before the next try is over in 7 s',
+      'the wait before the next try is over in',
     ],
   },
   {
@@ -561,7 +561,7 @@ export const SITUATIONS: readonly Situation[] = [
     headline: [
       'Nothing of default/web-node-1 runs any more',
       'error releasing pod: cgroup kubepods/pod1: device or resource busy',
-      'the wait before the next try is over in 1 s',
+      'the wait before the next try is over in',
     ],
   },
   {

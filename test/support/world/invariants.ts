@@ -96,9 +96,15 @@ export class Invariants {
     }
     if (this.#finished.has(uid)) this.#breach(`status of ${uid} was written after its end`);
     const before = this.#phases.get(uid);
-    if ((before === 'Failed' || before === 'Succeeded') && phase !== before)
+    if ((before === 'Failed' || before === 'Succeeded') && phase !== before && !this.#contested.has(uid))
       this.#breach(`phase of ${uid} went from ${before} to ${phase}`);
     if (phase) this.#phases.set(uid, phase);
+  }
+
+  /** Pods of whose name another manifest declares one too: while that one has the name, nobody knows how they ended. */
+  readonly #contested = new Set<string>();
+  contested(uid: string): void {
+    this.#contested.add(uid);
   }
 
   /** Every trace of the pod was removed: if its manifest comes again, its life begins anew. */

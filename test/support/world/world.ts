@@ -281,6 +281,10 @@ export class World {
   }
 
   #changed(): void {
+    const all = this.desired();
+    for (const { metadata } of all)
+      if (all.some((pod) => pod.metadata.name === metadata.name && pod.metadata.uid !== metadata.uid))
+        this.invariants.contested(metadata.uid);
     for (const tell of this.#watchers) this.clock.setTimeout(tell, this.random.between(1, 10));
   }
 
@@ -342,13 +346,15 @@ export class World {
     let stopsAsked = 0;
     const newestStop = new Map<string, number>();
     const containerSlots: ContainerSlots = {
-      createContainer: fromPromise(({ input }) =>
-        call('CreateContainer', () => {
+      createContainer: fromPromise(({ input }) => {
+        const { uid } = input.pod.metadata;
+        if (!this.cgroups.has(uid)) this.invariants.breaches.push(`${uid}: a container is made without a cgroup`);
+        return call('CreateContainer', () => {
           const made = runtime.createContainer(input);
-          this.logs.set(`${input.pod.metadata.uid}/${input.container.name}`, input.attempt);
+          this.logs.set(`${uid}/${input.container.name}`, input.attempt);
           return made;
-        }),
-      ),
+        });
+      }),
       startContainer: fromPromise(async ({ input }) => {
         await call('StartContainer', () => runtime.startContainer(input.id));
         const instance = await lookAt(input.id);
