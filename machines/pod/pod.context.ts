@@ -18,8 +18,6 @@ export interface PodContext extends Omit<PodInput, 'pod'>, PodFacts {
   removed: boolean;
   networkReady: boolean;
   prepared: boolean;
-  /** Its cgroup was made, or brought up to date, by this process. */
-  hasCgroup: boolean;
   /** A status was reported. */
   shown: boolean;
   /** How it ended is kept as a fact. */
@@ -89,7 +87,6 @@ export function initialContext(input: PodInput): PodContext {
     removed: facts.termination?.removed === true,
     networkReady: input.networkReady,
     prepared: false,
-    hasCgroup: false,
     recorded: false,
     reported: false,
     shown: false,
@@ -211,8 +208,7 @@ export function containerInput(context: PodContext, plan: PodPlan, name: string)
     container,
     kind,
     plan: plan.containers[name] ?? { do: 'hold', reason: 'completed' },
-    // Nothing starts before there are its limits.
-    sandbox: context.hasCgroup ? currentSandbox(plan, context) : undefined,
+    sandbox: currentSandbox(plan, context),
     instances,
     highestLogAttempt: context.highestLogAttempt[name] ?? -1,
     settings,

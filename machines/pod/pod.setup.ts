@@ -64,6 +64,12 @@ export const failed = (reason: string, says: string) =>
     params: ({ event }: { event: { error: unknown } }) => ({ error: event.error, reason, says }),
   }) as const;
 
+/** A step of its preparation that changes something on the node. */
+const underWay = or([
+  stateIn({ syncing: { preparing: { cgroup: 'ensuringCgroup' } } }),
+  stateIn({ syncing: { preparing: { directories: 'makingDirectories' } } }),
+]);
+
 export const podSetup = setup({
   types: {
     context: {} as PodContext,
@@ -88,14 +94,13 @@ export const podSetup = setup({
   guards: {
     mustEnd: ({ context }) => context.termination !== undefined,
     /** The pod is to end, and no effect of its preparation is under way. */
-    mayEndPreparing: and(['mustEnd', not(stateIn({ syncing: { preparing: { directories: 'makingDirectories' } } }))]),
-    /** Sandbox or cgroup could not be made, and neither is under way any more. */
-    startingFailed: and([
-      not(stateIn({ syncing: { startingSandbox: { sandbox: 'runningSandbox' } } })),
-      not(stateIn({ syncing: { startingSandbox: { cgroup: 'ensuringCgroup' } } })),
+    mayEndPreparing: and(['mustEnd', not(underWay)]),
+    /** A step of its preparation failed, and none is under way any more. */
+    preparingFailed: and([
+      not(underWay),
       or([
-        stateIn({ syncing: { startingSandbox: { sandbox: 'failed' } } }),
-        stateIn({ syncing: { startingSandbox: { cgroup: 'failed' } } }),
+        stateIn({ syncing: { preparing: { cgroup: 'failed' } } }),
+        stateIn({ syncing: { preparing: { directories: 'failed' } } }),
       ]),
     ]),
     hasEnded: ({ context }) => context.plan.finished,
@@ -110,7 +115,6 @@ export const podSetup = setup({
     lacksNetwork: ({ context }) =>
       context.plan.sandbox.do === 'create' && !context.networkReady && !context.pod.spec.hostNetwork,
     lacksSandbox: ({ context }) => context.plan.sandbox.do === 'create' && quiet(context),
-    lacksCgroup: ({ context }) => context.plan.sandbox.do === 'keep' && !context.hasCgroup,
     somethingRuns: ({ context }) => anyRunning(context.observed),
     sandboxStands: ({ context }) => nextToStop(context) !== '',
     isRecorded: ({ context }) => context.recorded,
@@ -140,7 +144,6 @@ export const podSetup = setup({
       enqueue.raise({ type: 'child.respawn', id: actorId }, { delay: 'respawn' });
     }),
     act: assign({ acting: true }),
-    takeCgroup: assign({ hasCgroup: true }),
     succeed: assign({ failures: 0, failure: undefined }),
     /** One more failed effect: recorded for the user, counted for the wait. */
     fail: enqueueActions(({ context, enqueue }, { error, reason, says }: Failure) => {

@@ -3,8 +3,6 @@ import { failed, nextToStop, podSetup, ref } from './pod.setup.ts';
 import { withError } from '../with-error.ts';
 import { withSandbox } from './policy/merge-observed.ts';
 
-const cgroupFailed = failed('FailedCreatePodContainer', 'unable to ensure pod container exists: ');
-
 /** The part of the pod's life in which its containers may run. */
 export const syncing = podSetup.createStateConfig({
   description: 'The pod is to run: what it needs is prepared, and its containers follow the plan.',
@@ -18,12 +16,35 @@ export const syncing = podSetup.createStateConfig({
   after: { activeDeadline: { guard: 'deadlinePassed', actions: ['endAtDeadline', 'replan'] } },
   states: {
     preparing: {
-      description: 'Makes what the containers stand on, side by side: directories and volumes.',
+      description: 'Makes what the containers stand on, side by side: cgroup, directories, volumes.',
       type: 'parallel',
       // It is left only when nothing is under way: that would leave behind what the end has cleared away.
-      always: { guard: 'mayEndPreparing', target: '#pod.terminating' },
+      always: [
+        { guard: 'mayEndPreparing', target: '#pod.terminating' },
+        { guard: 'preparingFailed', target: 'backoff' },
+      ],
       onDone: { target: 'active', actions: ['succeed', assign({ prepared: true })] },
       states: {
+        cgroup: {
+          description: 'The cgroup of the pod.',
+          initial: 'ensuringCgroup',
+          states: {
+            ensuringCgroup: {
+              description: "Makes the pod's cgroup with its limits.",
+              invoke: {
+                src: 'ensureCgroup',
+                input: ({ context }) => ({ pod: context.pod }),
+                onDone: 'ensured',
+                onError: {
+                  target: 'failed',
+                  actions: failed('FailedCreatePodContainer', 'unable to ensure pod container exists: '),
+                },
+              },
+            },
+            failed: { description: 'The cgroup could not be made; waits for the other steps before the next try.' },
+            ensured: { type: 'final', description: 'The cgroup is there.' },
+          },
+        },
         directories: {
           description: 'The directories of the pod.',
           initial: 'makingDirectories',
@@ -38,10 +59,13 @@ export const syncing = podSetup.createStateConfig({
                   actions: assign(({ event }) => ({ highestLogAttempt: event.output.highestLogAttempt })),
                 },
                 onError: {
-                  target: '#pod.syncing.backoff',
+                  target: 'failed',
                   actions: failed('Failed', 'error making pod data directories: '),
                 },
               },
+            },
+            failed: {
+              description: 'The directories could not be made; waits for the other steps before the next try.',
             },
             made: { type: 'final', description: 'The directories are there.' },
           },
@@ -74,7 +98,6 @@ export const syncing = podSetup.createStateConfig({
         { guard: 'mustReplaceSandbox', target: 'stoppingOldSandbox', actions: 'recordSandboxChanged' },
         { guard: 'lacksNetwork', target: 'waitingForNetwork' },
         { guard: 'lacksSandbox', target: 'startingSandbox' },
-        { guard: 'lacksCgroup', target: 'ensuringCgroup' },
       ],
     },
     waitingForNetwork: {
@@ -94,65 +117,21 @@ export const syncing = podSetup.createStateConfig({
       },
     },
     startingSandbox: {
-      description:
-        'Has the runtime make the sandbox, and makes the cgroup meanwhile: no container starts before both are there.',
-      type: 'parallel',
-      // As with what is prepared, nothing is left under way.
-      always: { guard: 'startingFailed', target: 'backoff' },
-      onDone: { target: 'active', actions: 'succeed' },
-      states: {
-        sandbox: {
-          description: 'The sandbox of the pod.',
-          initial: 'runningSandbox',
-          states: {
-            runningSandbox: {
-              description: 'Has the runtime make the sandbox: network, pause process, and what the containers share.',
-              invoke: {
-                src: 'runSandbox',
-                input: ({ context: { pod, plan } }) => ({
-                  pod,
-                  attempt: plan.sandbox.do === 'create' ? plan.sandbox.attempt : 0,
-                }),
-                onDone: {
-                  target: 'ready',
-                  actions: assign(({ context, event }) => ({ observed: withSandbox(context.observed, event.output) })),
-                },
-                onError: {
-                  target: 'failed',
-                  actions: failed('FailedCreatePodSandBox', 'Failed to create pod sandbox: '),
-                },
-              },
-            },
-            failed: { description: 'The sandbox could not be made; waits for the cgroup before the next try.' },
-            ready: { type: 'final', description: 'The sandbox is there.' },
-          },
-        },
-        cgroup: {
-          description: 'The cgroup of the pod.',
-          initial: 'ensuringCgroup',
-          states: {
-            ensuringCgroup: {
-              description: "Makes the pod's cgroup with its limits.",
-              invoke: {
-                src: 'ensureCgroup',
-                input: ({ context }) => ({ pod: context.pod }),
-                onDone: { target: 'ensured', actions: 'takeCgroup' },
-                onError: { target: 'failed', actions: cgroupFailed },
-              },
-            },
-            failed: { description: 'The cgroup could not be made; waits for the sandbox before the next try.' },
-            ensured: { type: 'final', description: 'The cgroup is there.' },
-          },
-        },
-      },
-    },
-    ensuringCgroup: {
-      description: "Makes the pod's cgroup anew where its sandbox is from before.",
+      description: 'Has the runtime make the sandbox: network, pause process, and what the containers share.',
       invoke: {
-        src: 'ensureCgroup',
-        input: ({ context }) => ({ pod: context.pod }),
-        onDone: { target: 'active', actions: ['succeed', 'takeCgroup'] },
-        onError: { target: 'backoff', actions: cgroupFailed },
+        src: 'runSandbox',
+        input: ({ context: { pod, plan } }) => ({
+          pod,
+          attempt: plan.sandbox.do === 'create' ? plan.sandbox.attempt : 0,
+        }),
+        onDone: {
+          target: 'active',
+          actions: [
+            'succeed',
+            assign(({ context, event }) => ({ observed: withSandbox(context.observed, event.output) })),
+          ],
+        },
+        onError: { target: 'backoff', actions: failed('FailedCreatePodSandBox', 'Failed to create pod sandbox: ') },
       },
     },
     backoff: {

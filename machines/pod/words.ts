@@ -4,7 +4,7 @@ export const podWords: ChartWords = {
   guards: {
     mustEnd: 'the pod is to end',
     mayEndPreparing: 'the pod is to end, and no step of its preparation is under way',
-    startingFailed: 'its sandbox or its cgroup could not be made, and neither is under way any more',
+    preparingFailed: 'a step of its preparation has failed, and none is under way any more',
     hasEnded: 'all that the pod was to run has ended for good',
     endIsUnproven: 'the pod seems to be over, and the death of its sandbox may be why',
     hasPredecessor: 'another pod of the same name has not ended yet',
@@ -15,7 +15,6 @@ export const podWords: ChartWords = {
     mustReplaceSandbox: 'the sandbox that is there cannot be used any more',
     lacksNetwork: "a sandbox is needed and the runtime's pod network is not ready",
     lacksSandbox: 'there is no sandbox that can be used',
-    lacksCgroup: 'its sandbox is from before, and its cgroup was not made by this process',
     somethingRuns: 'a container still runs',
     sandboxStands: 'a sandbox is not stopped yet',
     isRecorded: 'how the pod ended is kept',

@@ -176,8 +176,7 @@ const report = walk(podMachine, {
       const attempt = seen.containers.length;
       const [newest] = seen.containers;
       const own = plan.containers['app'];
-      // It is not told of the sandbox before there is a cgroup.
-      if (own?.do === 'run' && newest?.state !== 'running' && run.snapshot.context.hasCgroup)
+      if (own?.do === 'run' && newest?.state !== 'running')
         return [
           changed({ busy: true }, 'busy'),
           changed({ instance: instance({ ...noHash, attempt, id: `app-${attempt}`, sandboxId, at }) }, 'runs'),
@@ -205,7 +204,6 @@ const report = walk(podMachine, {
     context.networkReady,
     context.busy.length,
     context.prepared,
-    context.hasCgroup,
     context.recorded,
     context.pod.spec.volumes !== undefined,
     context.mounted.length,
@@ -229,7 +227,7 @@ const report = walk(podMachine, {
       const inputs = calls(run, 'container').map((c) => c.input as { sandbox?: object });
       const isMade = calls(run, 'ensureCgroup').some((c) => c.state === 'ok');
       const has = [...Object.values(told), ...inputs].some((each) => each.sandbox);
-      return has && !isMade ? 'a container may start without a cgroup' : undefined;
+      return run.snapshot.matches('syncing') && has && !isMade ? 'a container may start without a cgroup' : undefined;
     },
     'no sandbox is asked for after the end was': (run) => {
       const { termination, env } = run.snapshot.context;
@@ -239,7 +237,7 @@ const report = walk(podMachine, {
       return late && 'runSandbox after termination';
     },
   },
-  maxDepth: 11,
+  maxDepth: 12,
 });
 
 describe('every path of a pod', () => {
@@ -266,11 +264,10 @@ test('a deadline that lies further off than a timer of the platform reaches is w
 });
 
 test.each([
-  ['ensureCgroup', 'runSandbox', ok(sandbox())],
-  ['runSandbox', 'ensureCgroup', ok()],
+  ['ensureCgroup', 'makeDirectories', ok({ highestLogAttempt: {} })],
+  ['makeDirectories', 'ensureCgroup', ok()],
 ] as const)('after %s failed, nothing is begun or cleared away while %s is under way', (failing, other, answer) => {
   const run = drive(deferred(podMachine), { input: input({ pod: pod() }) });
-  run.settle('makeDirectories', ok({ highestLogAttempt: {} }));
   run.settle(failing, fail('EIO'));
   run.send({ type: 'pod.removed' });
   run.advance(60_000);
@@ -293,9 +290,9 @@ test('what is left in its cgroup is killed only where a first try to give it bac
 
 test('a container or volume actor that throws is told of and made anew after a second, however often the pod plans meanwhile', () => {
   const run = drive(deferred(podMachine), { input: input({ pod: withVolume, observed: running }) });
+  run.settle('ensureCgroup', ok());
   run.settle('makeDirectories', ok({ highestLogAttempt: {} }));
   run.send({ type: 'volume.changed', name: 'data', mounted: true, busy: false });
-  run.settle('ensureCgroup', ok());
   run.settle('container', fail('Bug'));
   run.settle('volume', fail('Bug'));
   const made = () => ['container', 'volume'].map((src) => calls(run, src).length);
@@ -317,6 +314,7 @@ test('B083 Ready follows the conditions that others set for the readiness gates;
     type: 'pod.desired' as const,
     pod: { ...gated, status: { conditions: [{ type: 'example.com/gate', status }] } },
   });
+  run.settle('ensureCgroup', ok());
   for (const status of ['False', 'True', 'False']) run.send(said(status));
   const statuses = run.parent.ofType<{ type: string; status: PodStatus }>('pod.status').map(({ status }) => status);
   const shown = (type: string) =>

@@ -60,7 +60,7 @@ const SITUATIONS: Record<string, Situation> = {
       told(live, pod, { type: 'pod.desired', pod: apiPod(pod, { deletionTimestamp: '2026-01-01T00:00:10Z' }) }),
     actor: POD,
     to: 'terminated.finished',
-    event: 'xstate.done.actor.0.pod.terminated.recording',
+    event: 'xstate.done.actor.0.pod.terminated.releasing',
     cause: { by: 'userDelete' },
   },
   'a definition changes in place': {
@@ -153,7 +153,7 @@ const SITUATIONS: Record<string, Situation> = {
       return world.clock.advance(60_000);
     },
     actor: POD,
-    to: 'syncing.startingSandbox.sandbox.runningSandbox, syncing.startingSandbox.cgroup.ensuringCgroup',
+    to: 'syncing.startingSandbox',
     event: 'xstate.done.actor.0.pod.syncing.stoppingOldSandbox',
     cause: { by: 'sandboxChanged' },
   },
@@ -191,7 +191,7 @@ const SITUATIONS: Record<string, Situation> = {
     before: ({ world }) => (world.runtime.networkReady = false),
     happens: ({ world }) => void (world.runtime.networkReady = true),
     actor: POD,
-    to: 'syncing.startingSandbox.sandbox.runningSandbox, syncing.startingSandbox.cgroup.ensuringCgroup',
+    to: 'syncing.startingSandbox',
     event: 'network.ready',
     cause: { by: 'runtimeBack' },
   },
