@@ -23,7 +23,7 @@ async function start() {
   }
   // While it starts, speed counts; after that a small nursery and an early collection keep the agent small.
   setTimeout(() => {
-    setFlagsFromString('--max-semi-space-size=4');
+    setFlagsFromString('--max-semi-space-size=8');
     setFlagsFromString('--optimize-for-size');
     // Kept even where the agent is killed.
     nodeModule.flushCompileCache();

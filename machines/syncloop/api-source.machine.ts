@@ -24,7 +24,7 @@ const PATIENCE = 3000;
 /** A watch that lasted this long, ms, or brought anything, was a good one, and is begun again at once. */
 const GOOD_WATCH = 1000;
 /** For which news are gathered before they are kept, ms: pods come in bursts, and what they are to do comes first. */
-const GATHER = 100;
+const GATHER = 500;
 /** Watches that fail in a row before the pods are listed anew: the place where they begin may be what is wrong. */
 const WATCHES_BEFORE_LIST = 3;
 

@@ -27,6 +27,8 @@ interface EventRecorderContext extends EventRecorderInput {
 const MAX_QUEUE = 1000;
 const FIRST_RETRY = 1000;
 const MAX_RETRY = 30_000;
+/** For which events are gathered before the first is written, ms: they come with starts of pods, and those come first. */
+const GATHER = 500;
 
 const slots: EventRecorderSlots = { createEvent: slot('createEvent'), patchEvent: slot('patchEvent') };
 
@@ -52,11 +54,13 @@ export const eventRecorderMachine = setup({
     retry: ({ context: { failures, env } }) =>
       Math.min(MAX_RETRY, FIRST_RETRY * 2 ** Math.min(failures - 1, 10)) * (1 + env.random() / 5),
     drain: ({ context }) => context.drainMs,
+    gather: GATHER,
   },
   guards: {
     hasKnown: ({ context: { queue, correlation } }) => seriesOf(correlation, queue[0] ?? '')?.isWritten === true,
     hasNew: ({ context: { queue } }) => queue.length > 0,
     isDraining: ({ context }) => context.isDraining,
+    isDrained: ({ context: { isDraining, queue } }) => isDraining && queue.length === 0,
     isNotFound: (_, error: unknown) => agentError(error).reason === 'NotFound',
     alreadyExists: (_, error: unknown) => agentError(error).reason === 'AlreadyExists',
     isTransient: (_, error: unknown) => agentError(error).transient,
@@ -141,11 +145,22 @@ export const eventRecorderMachine = setup({
   },
   states: {
     waiting: {
-      description: 'Writes what waits, one after the other; at a drain it is done when nothing does any more.',
+      description: 'Everything is written; at a drain it is done.',
+      always: [
+        { guard: 'isDrained', target: 'drained' },
+        { guard: 'hasNew', target: 'waitingForMore' },
+      ],
+    },
+    waitingForMore: {
+      description: 'Something is to be written; more may come at once, and what it tells of comes first.',
+      always: { guard: 'isDraining', target: 'next' },
+      after: { gather: 'next' },
+    },
+    next: {
+      description: 'Writes what waits, one after the other.',
       always: [
         { guard: 'hasKnown', target: 'patchingEvent', actions: 'takeNext' },
-        { guard: 'hasNew', target: 'creatingEvent', actions: 'takeNext' },
-        { guard: 'isDraining', target: 'drained' },
+        { target: 'creatingEvent', actions: 'takeNext' },
       ],
     },
     creatingEvent: {
@@ -189,7 +204,7 @@ export const eventRecorderMachine = setup({
     settled: {
       description: 'One is done with; where none waits any more, those that were left out are told of.',
       always: [
-        { guard: 'hasNew', target: 'waiting' },
+        { guard: 'hasNew', target: 'next' },
         { target: 'waiting', actions: ['tellDropped', 'forgetDropped'] },
       ],
     },

@@ -1,4 +1,4 @@
-import { assign, enqueueActions, setup } from 'xstate';
+import { assign, enqueueActions, not, setup } from 'xstate';
 import { AgentError } from '../agent-error.types.ts';
 import type { Pod, PodStatus } from '../kubernetes.types.ts';
 import { happened } from '../notify.ts';
@@ -28,7 +28,7 @@ const FIRST_RETRY = 250;
 /** The kubelet looks every 10 s for what is not written (facts/constants.tsv status). */
 const LONGEST_RETRY = 10_000;
 /** For which the status of a pod that has not begun stands back, ms: its start comes first, and makes the next status. */
-const STAND_BACK = 50;
+const STAND_BACK = 500;
 /** For which a mirror pod stays away that somebody deleted, ms: kubectl, which looks each 100 ms, takes another for the same. */
 const ABSENCE = 1000;
 /** The API has another view of the object than the writer: it has to be looked at. */
@@ -186,9 +186,8 @@ export const podWriterMachine = setup({
     },
     waitingForStart: {
       description: 'The status of a pod that has not begun stands back for a moment, so that its start comes first.',
-      after: {
-        standBack: [{ guard: { type: 'isDue', params: 'writeStatus' }, target: 'writing' }, { target: 'waiting' }],
-      },
+      always: { guard: not('canStandBack'), target: 'waiting' },
+      after: { standBack: 'writing' },
     },
     writing: {
       description: 'Writes the newest status; what changes meanwhile is written next.',

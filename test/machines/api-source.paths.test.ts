@@ -16,7 +16,7 @@ type Run = Driven<typeof apiSourceMachine>;
 
 const input: DriveOptions<typeof apiSourceMachine>['input'] = (world) => ({ ...world, nodeName: 'node-1' });
 const machine = deferred(apiSourceMachine);
-const GATHER = 100;
+const GATHER = 500;
 
 /** A pod of the API as it stands on the wire. */
 const object = (

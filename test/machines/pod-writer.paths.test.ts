@@ -46,6 +46,9 @@ const object = ({ uid, name, namespace, resourceVersion, status, mirrorHash, del
 const inputs = (run: Run, src: string) => run.calls.filter((call) => call.src === src).map((call) => call.input);
 const written = (run: Run) => (inputs(run, 'patchStatus') as { status: PodStatus }[]).map(({ status }) => status.phase);
 
+/** For which the status of a pod that has not begun stands back, ms. */
+const STAND_BACK = 500;
+
 describe('podWriter', () => {
   test('every transition is walked; writes follow one another and are never abandoned', () => {
     const lasting = {
@@ -119,7 +122,7 @@ describe('podWriter', () => {
 
   test('the newest status wins: what changes during a write is written next, what was in between is not', () => {
     const run = start({ wanted: wantedPod({ status: podStatus('Pending') }), api: apiPod() });
-    run.advance(50);
+    run.advance(STAND_BACK);
     run.send(want(wantedPod({ status: running })));
     run.send(want(wantedPod({ status: ready })));
     run.settle('patchStatus', answer('11', podStatus('Pending')));
@@ -132,9 +135,9 @@ describe('podWriter', () => {
   test('the status of a pod that has not begun stands back for a moment; any other does not', () => {
     const waits = start({ wanted: wantedPod({ status: podStatus('Pending') }), api: apiPod() });
     expect(written(waits)).toEqual([]);
-    waits.advance(49);
+    waits.advance(STAND_BACK - 1);
+    expect(written(waits)).toEqual([]);
     waits.send(want(wantedPod({ status: running })));
-    waits.advance(1);
     expect(written(waits)).toEqual(['Running']);
     for (const status of [running, podStatus('Failed')])
       expect(written(start({ wanted: wantedPod({ status }), api: apiPod() }))).toEqual([status.phase]);

@@ -1,5 +1,4 @@
 import type { DesiredPod, PodCondition, PodStatus } from '../../kubernetes.types.ts';
-import { sameJson } from '../../pod/policy/same-json.ts';
 import { mergeContainers } from './merge-containers.ts';
 
 /** Condition types that the node's agent alone writes (facts/pod-conditions.tsv). */
@@ -62,14 +61,15 @@ export function mergeStatus(pod: DesiredPod, api: PodStatus | undefined, wanted:
  * Whether the API's status says what another does: what is unset and what is empty are the same on the wire, and conditions
  * have no order.
  */
-export function sameStatus(a: PodStatus | undefined, b: PodStatus | undefined): boolean {
-  return a === b || sameJson(comparable(a), comparable(b));
+export function sameStatus(a: PodStatus = {}, b: PodStatus = {}): boolean {
+  if (a === b) return true;
+  const { conditions: left, ...own } = a;
+  const { conditions: right, ...other } = b;
+  return sameOnWire(own, other) && sameOnWire(byType(left), byType(right));
 }
 
-function comparable({ conditions = [], ...status }: PodStatus = {}): unknown {
-  const byType = Object.fromEntries(conditions.map((condition) => [condition.type, condition]));
-  return withoutUnset({ ...status, conditions: byType });
-}
+const byType = (conditions: readonly PodCondition[] = []) =>
+  Object.fromEntries(conditions.map((condition) => [condition.type, condition]));
 
 function pick(status: PodStatus | undefined, ...fields: ('phase' | 'reason' | 'message')[]): PodStatus {
   return Object.fromEntries(fields.flatMap((field) => (status?.[field] ? [[field, status[field]]] : [])));
@@ -117,15 +117,18 @@ function stamp(condition: PodCondition, api: PodCondition | undefined): PodCondi
   };
 }
 
-/** Without what a server shows of fields that are not set: `lastProbeTime: null`, empty texts and lists. */
-function withoutUnset(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutUnset);
-  if (typeof value !== 'object' || value === null) return value;
-  const isSet = ([, item]: [string, unknown]) =>
-    item !== null && item !== undefined && item !== '' && !(Array.isArray(item) && item.length === 0);
-  return Object.fromEntries(
-    Object.entries(value)
-      .filter(isSet)
-      .map(([key, item]) => [key, withoutUnset(item)]),
-  );
+/** A server shows fields that are not set as `lastProbeTime: null`, as empty texts and lists, or not at all. */
+const isUnset = (value: unknown) =>
+  value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
+
+function sameOnWire(a: unknown, b: unknown): boolean {
+  if (a === b || (isUnset(a) && isUnset(b))) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false;
+  if (Array.isArray(a))
+    return Array.isArray(b) && a.length === b.length && a.every((item, i) => sameOnWire(item, b[i]));
+  const left = a as Record<string, unknown>;
+  const right = b as Record<string, unknown>;
+  for (const key of Object.keys(left)) if (!sameOnWire(left[key], right[key])) return false;
+  for (const key of Object.keys(right)) if (!isUnset(right[key]) && left[key] === undefined) return false;
+  return true;
 }
