@@ -28,6 +28,8 @@ export interface ContainerContext extends Omit<ContainerInput, 'highestLogAttemp
   probes: Probes;
   /** The running instance, and when it started, in the process's own time. */
   probed?: { id: string; startedAt: number };
+  /** Probes whose verdict on that instance could not be kept, and who try again. */
+  unkept: ProbeType[];
   /** Ids of probes that threw, until they are made anew. */
   mourned: string[];
 }
@@ -61,6 +63,7 @@ export function initialContext({ highestLogAttempt, keptStop, ...input }: Contai
     calledAt: input.env.now(),
     imageRef: '',
     probes: {},
+    unkept: [],
     mourned: [],
     ...(stop && { stop }),
   };
@@ -104,6 +107,7 @@ export function probeInput(
     id,
     startedAt,
     adopted: made?.id !== id,
+    hasStarted: verdicts?.id === id && verdicts.startup === true,
     ...(podIP && { podIP }),
     ...(verdicts?.id === id && { verdict: verdicts[type] }),
   };

@@ -269,12 +269,12 @@ export const containerSetup = setup({
       const isSame = probed?.id === context.probed?.id;
       const kept: Probes = {};
       for (const [type, actor] of Object.entries(context.probes) as [ProbeType, Probes[ProbeType]][]) {
-        if (isSame && wanted.includes(type)) kept[type] = actor;
+        if (isSame && [...wanted, ...context.unkept].includes(type)) kept[type] = actor;
         else if (actor) enqueue(stopChild(actor));
       }
       const missing = wanted.filter((type) => !kept[type] && !context.mourned.includes(`probe.${type}`));
       if (isSame && missing.length === 0 && Object.keys(kept).length === Object.keys(context.probes).length) return;
-      enqueue.assign({ probed, probes: kept });
+      enqueue.assign({ probed, probes: kept, unkept: isSame ? context.unkept : [] });
       for (const type of missing) {
         if (!probed) continue;
         const input = { ...probeInput(context, probed, type), parent: self, fieldPath: fieldPath(context) };
@@ -285,10 +285,12 @@ export const containerSetup = setup({
     }),
     takeVerdict: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'probe.judged') return;
-      const { id, probe, healthy } = event;
+      const { id, probe, healthy, kept } = event;
       const before = context.verdicts?.id === id ? context.verdicts : { id };
       const verdicts = { ...before, [probe]: healthy };
-      enqueue.assign({ verdicts });
+      const others = context.unkept.filter((each) => each !== probe);
+      enqueue.assign({ verdicts, unkept: kept ? others : [...others, probe] });
+      if (before[probe] === healthy) return;
       const { name } = context.container;
       enqueue(() => context.parent.send({ type: 'container.probed', name, verdicts } satisfies ContainerProbed));
     }),

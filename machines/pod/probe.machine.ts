@@ -1,4 +1,4 @@
-import { assign, setup } from 'xstate';
+import { assign, enqueueActions, setup } from 'xstate';
 import { AgentError } from '../agent-error.types.ts';
 import { happened } from '../notify.ts';
 import { slot } from '../slot.types.ts';
@@ -11,6 +11,10 @@ interface ProbeContext extends ProbeInput {
   streak?: Streak;
   /** What the last probe failed with, until one succeeds. */
   failure?: string;
+  /** What the parent was told last. */
+  told?: boolean;
+  /** The verdict could not be kept. */
+  unkept: boolean;
   /** How often it could not be made, in a row, since `begunAt`. */
   errors: number;
   /** When the last probe began, in the process's own time, ms. */
@@ -50,10 +54,11 @@ const probeSetup = setup({
   delays: {
     firstProbe: ({ context: { env, probe, startedAt, spreadMs } }) =>
       Math.max(startedAt + (probe.initialDelaySeconds ?? 0) * 1000 - env.elapsed(), env.random() * spreadMs),
+    keepRetry: ({ context }) => periodMs(context),
     period: ({ context }) => Math.max(0, context.begunAt + periodMs(context) - context.env.elapsed()),
   },
   guards: {
-    isNews: ({ context }, outcome: ProbeOutcome) => judged(context, outcome).news !== undefined,
+    mustKeep: ({ context }, outcome: ProbeOutcome) => context.unkept || judged(context, outcome).news !== undefined,
     mayTryAgain: ({ context }) => context.errors + 1 < TRIES,
     /** What was found counts for as long as the instance runs: that it has started or not, that it is not alive. */
     isDecided: ({ context: { type, verdict } }) => type === 'startup' || (type === 'liveness' && verdict === false),
@@ -65,7 +70,9 @@ const probeSetup = setup({
       failure: outcome.result === 'failure' ? outcome.message : undefined,
       errors: 0,
     })),
-    judge: assign(({ context }, outcome: ProbeOutcome) => ({ verdict: judged(context, outcome).news })),
+    judge: assign(({ context }, outcome: ProbeOutcome) => ({
+      verdict: judged(context, outcome).news ?? context.verdict,
+    })),
     tellOutcome: ({ context }, { result, message }: ProbeOutcome) => {
       if (result === 'failure') record(context, 'Unhealthy', `${title(context)} probe failed: ${message}`);
       if (result === 'warning') record(context, 'ProbeWarning', `${title(context)} probe warning: ${message}`);
@@ -76,18 +83,20 @@ const probeSetup = setup({
       record(context, 'Unhealthy', `${title(context)} probe errored and resulted in unknown state: ${message}`);
     },
     giveUp: assign((_, error: unknown) => ({ errors: 0, failure: AgentError.from(error, 'runProbe').message })),
-    tellVerdict: ({ context: { parent, type, id, verdict } }) => {
+    tellVerdict: enqueueActions(({ context, enqueue }, kept: boolean) => {
+      const { parent, type, id, verdict, told, unkept } = context;
       if (verdict === undefined) throw new Error('told without a verdict');
-      parent.send({ type: 'probe.judged', probe: type, id, healthy: verdict } satisfies ProbeJudged);
-    },
+      enqueue.assign({ told: verdict, unkept: !kept });
+      if (verdict === told && unkept !== kept) return;
+      enqueue(() =>
+        parent.send({ type: 'probe.judged', probe: type, id, healthy: verdict, kept } satisfies ProbeJudged),
+      );
+    }),
   },
 });
 
 const outcome = ({ event }: { event: { output: ProbeOutcome } }) => event.output;
-const kept = [
-  { guard: 'isDecided', target: 'settled', actions: 'tellVerdict' },
-  { target: 'waiting', actions: 'tellVerdict' },
-] as const;
+const tell = (kept: boolean) => ({ type: 'tellVerdict', params: kept }) as const;
 
 /**
  * One probe of one instance of a container. A single result changes nothing: its parent is told once as many in a row as
@@ -97,7 +106,14 @@ export const probeMachine = probeSetup.createMachine({
   id: 'probe',
   meta: probeWords,
   description: 'Asks one running instance of a container again and again whether it has started, lives or is ready.',
-  context: ({ input }) => ({ ...input, errors: 0, begunAt: 0, spreadMs: spread(input) }),
+  context: ({ input }) => ({
+    ...input,
+    told: input.verdict,
+    unkept: false,
+    errors: 0,
+    begunAt: 0,
+    spreadMs: spread(input),
+  }),
   initial: 'waitingToBegin',
   states: {
     waitingToBegin: {
@@ -119,7 +135,7 @@ export const probeMachine = probeSetup.createMachine({
         }),
         onDone: [
           {
-            guard: { type: 'isNews', params: outcome },
+            guard: { type: 'mustKeep', params: outcome },
             target: 'keeping',
             actions: [
               { type: 'tellOutcome', params: outcome },
@@ -148,17 +164,26 @@ export const probeMachine = probeSetup.createMachine({
       description: 'Keeps the verdict, so that a later agent does not begin with none, and then tells it.',
       invoke: {
         src: 'keepVerdict',
-        input: ({ context: { pod, container, id, type, verdict } }) => ({
+        input: ({ context: { pod, container, id, type, verdict, hasStarted } }) => ({
           podUid: pod.metadata.uid,
           name: container.name,
-          id,
-          probe: type,
-          healthy: verdict === true,
+          verdicts: { id, ...(hasStarted && { startup: true }), [type]: verdict === true },
         }),
-        onDone: kept,
-        // The service has told of it; what was found counts all the same.
-        onError: kept,
+        onDone: [
+          { guard: 'isDecided', target: 'settled', actions: tell(true) },
+          { target: 'waiting', actions: tell(true) },
+        ],
+        // What was found counts all the same.
+        onError: [
+          { guard: 'isDecided', target: 'waitingToKeep', actions: tell(false) },
+          { target: 'waiting', actions: tell(false) },
+        ],
       },
+    },
+    waitingToKeep: {
+      description:
+        'Its verdict stands for as long as the instance runs, and could not be kept; waits before the next try.',
+      after: { keepRetry: 'keeping' },
     },
     waiting: {
       description: 'Waits for the rest of the period, which counts from the beginning of the last probe.',

@@ -28,16 +28,20 @@ export interface ProbeInput {
   podIP?: string;
   /** The instance was there before the actor of its container. */
   adopted: boolean;
+  /** The instance has a startup probe, which has succeeded. */
+  hasStarted: boolean;
   /** What was found before this actor was made, by an earlier agent too. */
   verdict?: boolean;
 }
 
-/** Probe → container: a verdict that is new, after it was kept. */
+/** Probe → container: a verdict that is new, or was kept at last. */
 export interface ProbeJudged {
   type: 'probe.judged';
   probe: ProbeType;
   id: string;
   healthy: boolean;
+  /** False: it could not be kept yet, which this probe tries again. */
+  kept: boolean;
 }
 
 export interface RunProbeInput {
@@ -63,6 +67,9 @@ export interface ProbeSlots {
    * (a port name that does not exist, a runtime that does not answer).
    */
   runProbe: Slot<RunProbeInput, ProbeOutcome>;
-  /** Keeps a verdict as a fact of the pod, for an agent that is started later. Where it cannot be kept, that is told. */
-  keepVerdict: Slot<{ podUid: string; name: string; id: string; probe: ProbeType; healthy: boolean }, void>;
+  /**
+   * Adds to what is kept of the probes of a container, for an agent that is started later. Rejects where that cannot be
+   * done, which the service tells of once.
+   */
+  keepVerdict: Slot<{ podUid: string; name: string; verdicts: Verdicts }, void>;
 }

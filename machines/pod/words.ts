@@ -87,11 +87,12 @@ export const containerWords: ChartWords = {
 
 export const probeWords: ChartWords = {
   guards: {
-    isNews: 'enough results in a row say something else than is known',
+    mustKeep: 'enough results in a row say something else than is known, or what is known could not be kept',
     mayTryAgain: 'it could not be made, and was not tried three times yet',
     isDecided: 'what was found stands for as long as the instance runs',
   },
   delays: {
+    keepRetry: 'the wait before what was found is kept',
     firstProbe: 'the initial delay',
     period: 'the rest of the period',
   },

@@ -6,7 +6,7 @@ export function renderExplanation(explained: Explanation, now: number): string {
   const { headline, places, waitsFor, next, whyNot, steps, similar } = explained;
   const section = (title: string, lines: readonly string[]) =>
     lines.length > 0 ? ['', title, ...lines.map((line) => `  ${line}`)] : [];
-  return [
+  const lines = [
     headline,
     ...section('Did you mean', similar),
     ...section(
@@ -29,8 +29,13 @@ export function renderExplanation(explained: Explanation, now: number): string {
       ),
     ),
     '',
-  ].join('\n');
+  ];
+  return lines.map(printable).join('\n');
 }
+
+/** What a container wrote must not move the cursor or look like another line. */
+const printable = (line: string) =>
+  line.replace(/\p{Cc}/gu, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`);
 
 /** Each line once, without those that the headline has said already. */
 export function unsaid(headline: string, lines: readonly string[]): string[] {

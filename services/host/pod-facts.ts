@@ -19,6 +19,8 @@ const VERDICT_MS = 1_000;
  */
 export function podFacts(store: FactStore, logger: HostLogger) {
   const last = new Map<string, Promise<void>>();
+  /** Containers of which what probes found could not be kept. */
+  const unkept = new Set<string>();
   /** One change of a pod's facts after the other: its containers are stopped together. */
   const inTurn = (uid: string, change: () => Promise<void>): Promise<void> => {
     const before = last.get(uid) ?? Promise.resolve();
@@ -29,6 +31,11 @@ export function podFacts(store: FactStore, logger: HostLogger) {
   const recordEnd: PodSlots['recordEnd'] = fromPromise(async ({ input: { uid, status } }) => {
     if (isTerminal(status)) await inTurn(uid, () => store.write(uid, { ended: status }));
   });
+  /** Removing a file needs no room; a stop that is kept in it counts for more. */
+  const forgetVerdicts = async (uid: string) => {
+    const known = await store.read(uid);
+    if (known && Object.keys(stopsOf(known)).length === 0 && known['ended'] === undefined) await store.remove(uid);
+  };
   return {
     recordEnd,
 
@@ -51,25 +58,32 @@ export function podFacts(store: FactStore, logger: HostLogger) {
       }
     },
 
-    /** Keeps what a probe found. Where that cannot be done, it is told, and what was found counts all the same. */
-    keepVerdict: fromPromise(async ({ input: { podUid, name, id, probe, healthy } }) => {
+    /** Keeps what a probe found. Where that cannot be done, it is told once, until it can. */
+    keepVerdict: fromPromise(async ({ input: { podUid, name, verdicts: found } }) => {
+      const key = `${podUid}/${name}`;
       try {
         await effect('keep the verdict of a probe', VERDICT_MS, undefined, () =>
           inTurn(podUid, async () => {
             const known = await store.read(podUid);
             if (isTerminal(known?.['ended'] as PodStatus | undefined)) return;
             const verdicts = verdictsOf(known);
-            const before = verdicts[name]?.id === id ? verdicts[name] : { id };
-            const after = { ...verdicts, [name]: { ...before, [probe]: healthy } };
+            const before = verdicts[name]?.id === found.id ? verdicts[name] : {};
+            const after = { ...verdicts, [name]: { ...before, ...found } };
             await store.write(podUid, { ...known, verdicts: after }, false);
           }),
         );
+        unkept.delete(key);
       } catch (error) {
-        const { message } = AgentError.from(error, 'keep the verdict of a probe');
-        logger.warn(
-          { pod: podUid, container: name, probe, problem: message },
-          'the verdict of a probe could not be kept: an agent that is started later asks again before it counts',
-        );
+        const failure = AgentError.from(error, 'keep the verdict of a probe');
+        if (!unkept.has(key))
+          logger.warn(
+            { pod: podUid, container: name, problem: failure.message },
+            'what a probe found could not be kept, which is tried again: an agent that is started before goes by what was kept last',
+          );
+        unkept.add(key);
+        // What lies on the disk may say that it is ready: to know nothing is better than that.
+        if (found.readiness === false) await inTurn(podUid, () => forgetVerdicts(podUid));
+        throw failure;
       }
     }) as ProbeSlots['keepVerdict'],
 

@@ -103,15 +103,17 @@ const report = walk(containerMachine, {
       ];
     },
     removeContainer: [ok(), fail('UNAVAILABLE')],
-    probe: (call) => {
+    probe: (call, run) => {
       const { type: probe, id } = call.input as ProbeInput;
-      const judge = (healthy: boolean) =>
-        emit({ type: 'probe.judged', probe, id, healthy } as never, `${probe} ${healthy}`);
-      return [judge(true), judge(false), fail('Unexpected')];
+      const judge = (healthy: boolean, kept = true) =>
+        emit({ type: 'probe.judged', probe, id, healthy, kept } as never, `${probe} ${healthy} ${kept}`);
+      const other = probe === 'startup' && run.steps < 3 ? [judge(true, false), fail('Unexpected')] : [];
+      return [judge(true), judge(false), ...other];
     },
   },
   key: ({ context }) => [
     context.verdicts,
+    context.unkept,
     context.mourned,
     context.plan.do,
     context.fetchedAt !== undefined,
@@ -155,7 +157,9 @@ const report = walk(containerMachine, {
       const lost = probes.find(({ id }) => !alive.includes(id));
       if (lost && run.snapshot.matches('running')) return `${lost.id} is probed and does not run`;
       const started = context.verdicts?.startup === true;
-      const early = probes.find(({ type, id }) => (type === 'startup') === (started && context.verdicts?.id === id));
+      const early = probes
+        .filter(({ type }) => !context.unkept.includes(type))
+        .find(({ type, id }) => (type === 'startup') === (started && context.verdicts?.id === id));
       return early && `${early.type} is asked for, with the startup found ${context.verdicts?.startup}`;
     },
     'nothing is created while an instance runs': (run) => {

@@ -18,6 +18,7 @@ const input =
     id: 'c1',
     startedAt: world.env.elapsed(),
     adopted: false,
+    hasStarted: false,
     ...over,
   });
 const target = deferred(probeMachine);
@@ -47,11 +48,11 @@ describe('the paths of a probe', () => {
     },
     events: () => [],
     outcomes: { runProbe: [healthy, sick, odd, fail('UNAVAILABLE')], keepVerdict: [ok(), fail('EIO')] },
-    key: ({ context }) => [context.type, context.verdict, context.streak, context.errors],
+    key: ({ context }) => [context.type, context.verdict, context.streak, context.errors, context.unkept],
     invariants: {
       'one effect at a time': oneAtATime(['runProbe', 'keepVerdict']),
       'what is told is news': (run) => {
-        const told = run.parent.ofType<ProbeJudged>('probe.judged').map((event) => event.healthy);
+        const told = run.parent.ofType<ProbeJudged>('probe.judged').map((event) => `${event.healthy} ${event.kept}`);
         return told.some((is, i) => i > 0 && is === told[i - 1]) ? `told ${told.join(', ')}` : undefined;
       },
     },
@@ -107,13 +108,46 @@ describe('a probe', () => {
     expect(run.pending('keepVerdict')[0]!.input).toEqual({
       podUid: pod().metadata.uid,
       name: 'app',
-      id: 'c1',
-      probe: 'readiness',
-      healthy: true,
+      verdicts: { id: 'c1', readiness: true },
     });
     run.settle('keepVerdict', fail('EIO'));
     expect(judged(run)).toEqual([true]);
     expect(run.untilTimer()).toBe(10_000);
+  });
+
+  test('what could not be kept is kept later, with the startup that was passed, and not told of as news', () => {
+    const run = start({ hasStarted: true });
+    run.advance(0);
+    run.settle('runProbe', healthy);
+    run.settle('keepVerdict', fail('ENOSPC'));
+    run.advance(10_000);
+    run.settle('runProbe', healthy);
+    run.settle('keepVerdict', ok());
+    expect(run.calls.filter((c) => c.src === 'keepVerdict').map((c) => c.input)).toMatchObject([
+      { verdicts: { id: 'c1', startup: true, readiness: true } },
+      { verdicts: { id: 'c1', startup: true, readiness: true } },
+    ]);
+    expect(run.parent.ofType<ProbeJudged>('probe.judged').map(({ healthy: is, kept }) => [is, kept])).toEqual([
+      [true, false],
+      [true, true],
+    ]);
+    run.advance(10_000);
+    run.settle('runProbe', healthy);
+    expect(run.pending('keepVerdict')).toEqual([]);
+  });
+
+  test('a startup that could not be kept is tried again each period, and it is over then', () => {
+    const run = start({ type: 'startup' });
+    run.advance(0);
+    run.settle('runProbe', healthy);
+    for (let tries = 0; tries < 3; tries += 1) {
+      run.settle('keepVerdict', fail('ENOSPC'));
+      expect(run.untilTimer()).toBe(10_000);
+      run.advance(10_000);
+    }
+    run.settle('keepVerdict', ok());
+    expect(run.snapshot.status).toBe('done');
+    expect(run.calls.filter((c) => c.src === 'runProbe')).toHaveLength(1);
   });
 
   test.each([

@@ -123,6 +123,23 @@ describe('an agent that is started again', () => {
     sound(it);
   });
 
+  test('goes by what was kept at last, where a full disk had not taken it at first', async () => {
+    const up = ({ type }: RunProbeInput, ageMs: number) => type !== 'startup' || ageMs < 20_000;
+    const it = rig(pod({ startupProbe: probe({ failureThreshold: 3 }), readinessProbe: probe() }), up);
+    it.world.hostFault = (op) => (op === 'keepVerdict' ? 'no space left on device' : undefined);
+    await it.world.clock.advance(10_000);
+    expect(it.own()).toMatchObject({ started: true, ready: true });
+    it.world.hostFault = undefined;
+    await it.world.clock.advance(15_000);
+    const before = it.statuses.length;
+    it.restartAgent();
+    await it.world.clock.advance(30_000);
+    const since = it.statuses.slice(before).map(({ status }) => status.containerStatuses?.[0]);
+    expect(since.map((own) => [own?.started, own?.ready])).not.toContainEqual(expect.arrayContaining([false]));
+    expect(ids(it)).toHaveLength(1);
+    sound(it);
+  });
+
   test('B027 restarts a container that crashes beside a sidecar which had started', async () => {
     const side = { name: 'side', image: 'present:1', command: ['run'], restartPolicy: 'Always', startupProbe: probe() };
     const it = rig(pod({ command: ['exit', '1', '40000'] }, { initContainers: [side] }), () => true);

@@ -82,7 +82,7 @@ test.each<[string, Partial<Charts>, RegExp]>([
   [
     'hears no watch',
     { apiSource: apiSourceMachine.provide({ actions: { takeBatch: () => undefined } }) },
-    /running instances|is still being deleted|something of it is left/,
+    /running instances|is still being deleted|something of it is left|is gone and still kept/,
   ],
   [
     'does not see that its Node is gone',

@@ -31,17 +31,24 @@ export async function containerdNode(prefix: string, over: Over = {}) {
   const cri = connectCri({ runtimeEndpoint: runtime.endpoint, runtimeRequestTimeoutMs: 20_000 });
   const cgroups = await CgroupRoot.make(prefix);
   const config = { cgroupsPerQOS: true, cgroupRoot: cgroups.name, ...over.config };
-  const daemon = await Daemon.make({ endpoint: runtime.endpoint, ...over, config });
-  const discard = async () => {
+  const leave = async () => {
+    cri.close();
     await tearDown(
-      // Where not all tests have run, their pods are still there.
-      () => daemon.empty(),
-      () => daemon.discard(),
       () => runtime.stop(),
       () => cgroups.remove(),
     );
-    cri.close();
   };
+  const daemon = await Daemon.make({ endpoint: runtime.endpoint, ...over, config }).catch(async (error: unknown) => {
+    await leave();
+    throw error;
+  });
+  const discard = () =>
+    tearDown(
+      // Where not all tests have run, their pods are still there.
+      () => daemon.empty(),
+      () => daemon.discard(),
+      leave,
+    );
   return { runtime, cri, cgroups, daemon, discard };
 }
 

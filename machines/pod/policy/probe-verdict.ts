@@ -85,8 +85,14 @@ export function wantedProbes(
   return probes;
 }
 
+/** What was kept counts, as it is kept before it is shown; a start that only the API knows stands, as nothing takes it back. */
+function together(kept: Verdicts, shown: Verdicts | undefined): Verdicts {
+  if (shown?.id !== kept.id) return kept;
+  return { readiness: shown.readiness, ...kept, startup: true };
+}
+
 /**
- * What is known of a pod's probes when its actor is made: what an earlier agent kept, else what the API shows of the very
+ * What is known of a pod's probes when its actor is made: what an earlier agent kept, and what the API shows of the very
  * same container, as another program may have run it (prober_manager.go:setReadyStateOnKubeletRestart).
  *
  * @param observed what the runtime has: verdicts count only on what runs there
@@ -105,6 +111,8 @@ export function firstVerdicts(
       ? [[name, { id: containerID.slice(scheme.length), startup: true, readiness: ready }] as const]
       : [],
   );
+  const ofShown: KeptVerdicts = Object.fromEntries(shown);
   const ofRunning = Object.entries(kept ?? {}).filter(([, { id }]) => observed.containers.some((c) => c.id === id));
-  return Object.fromEntries([...shown, ...ofRunning]);
+  const both = ofRunning.map(([name, known]) => [name, together(known, ofShown[name])] as const);
+  return { ...ofShown, ...Object.fromEntries(both) };
 }

@@ -41,7 +41,8 @@ function check(value: Plain, field: Field, path: string, problems: string[]): vo
         problems.push(`${path}: ${value} is not supported yet`);
       return;
     case 'integer':
-      if (typeof value !== 'number' || !Number.isInteger(value)) wrong('a whole number');
+      if (typeof value === 'number' && !Number.isInteger(value)) problems.push(`${path}: ${value} is no whole number`);
+      else if (typeof value !== 'number') wrong('a whole number');
       else if (value < field.min || value > field.max)
         problems.push(`${path}: ${value} is out of range, accepted are ${field.min} to ${field.max}`);
       return;

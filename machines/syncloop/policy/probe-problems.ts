@@ -1,6 +1,10 @@
 import type { Container, Probe } from '../../kubernetes.types.ts';
 
 const HANDLERS = ['exec', 'httpGet', 'tcpSocket', 'grpc'] as const;
+/** And their values: no control characters but tabs. */
+const HEADER_VALUE = /^[^\p{Cc}]*(?:\t[^\p{Cc}]*)*$/u;
+/** A name or an address, as far as a URL takes it. */
+const HOST = /^[\w.:-]+$/;
 /** HTTP header names: RFC 9110 tokens. */
 const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
@@ -39,7 +43,16 @@ function handlerProblems(probe: Probe, at: string, names: readonly string[]): st
         `${at}.${handler}.port: ${JSON.stringify(port)} is no port of the container, ` +
           (names.length ? `accepted are ${names.join(', ')}` : 'none of its ports has a name'),
       );
-  for (const [index, { name }] of (httpGet?.httpHeaders ?? []).entries())
-    if (!HEADER_NAME.test(name)) problems.push(`${at}.httpGet.httpHeaders[${index}].name: is not the name of a header`);
+  for (const [handler, host] of [
+    ['httpGet', httpGet?.host],
+    ['tcpSocket', tcpSocket?.host],
+  ] as const)
+    if (host && !HOST.test(host)) problems.push(`${at}.${handler}.host: must be a host's name or address`);
+  for (const [index, { name, value }] of (httpGet?.httpHeaders ?? []).entries()) {
+    const header = `${at}.httpGet.httpHeaders[${index}]`;
+    if (!HEADER_NAME.test(name)) problems.push(`${header}.name: is not the name of a header`);
+    if (!HEADER_VALUE.test(value))
+      problems.push(`${header}.value: must not hold line breaks or other control characters`);
+  }
   return problems;
 }

@@ -165,7 +165,14 @@ describe('what is known of probes at first', () => {
 
   test('is what an earlier agent kept of what the runtime still has', () => {
     const kept = { app: { id, readiness: false }, old: { id: 'gone', readiness: true } };
-    expect(firstVerdicts(kept, shown, seen, 'rt')).toEqual({ app: { id, readiness: false } });
+    expect(firstVerdicts(kept, undefined, seen, 'rt')).toEqual({ app: { id, readiness: false } });
+  });
+
+  test('is, where both are there, what was kept, and a start that only the API knows', () => {
+    const both = (known: Partial<Verdicts>) => firstVerdicts({ app: { id, ...known } }, shown, seen, 'rt')['app'];
+    expect(both({ readiness: true })).toEqual({ id, startup: true, readiness: true });
+    expect(both({ readiness: false })).toEqual({ id, startup: true, readiness: false });
+    expect(both({ liveness: false })).toEqual({ id, startup: true, liveness: false, readiness: true });
   });
 
   test('is else what the API shows of the very same container', () => {

@@ -175,6 +175,18 @@ describe('fields', () => {
       'livenessProbe.httpGet.httpHeaders[0].name: is not the name of a header',
     ],
     [
+      withContainer({ livenessProbe: { httpGet: { port: 1, httpHeaders: [{ name: 'a', value: 'b\nc' }] } } }),
+      'livenessProbe.httpGet.httpHeaders[0].value: must not hold line breaks',
+    ],
+    [
+      withContainer({ livenessProbe: { tcpSocket: { port: 1, host: 'not a host' } } }),
+      "livenessProbe.tcpSocket.host: must be a host's name or address",
+    ],
+    [
+      withContainer({ readinessProbe: { tcpSocket: { port: 1 }, periodSeconds: 2.5 } }),
+      'readinessProbe.periodSeconds: 2.5 is no whole number',
+    ],
+    [
       withContainer({ startupProbe: { tcpSocket: { port: 1 }, successThreshold: 2 } }),
       'startupProbe.successThreshold: must be 1',
     ],

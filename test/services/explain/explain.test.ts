@@ -19,6 +19,16 @@ describe('the cause is named, with what is left, of', () => {
   });
 });
 
+test('what a container wrote reaches a terminal as text, and cannot look like another line', async () => {
+  const it = new ExplainWorld();
+  it.put('web');
+  it.start();
+  await it.wait(5_000);
+  const explained = { ...it.pod('web'), headline: 'failed (\u001b[31mred\n\nWhere it is\u009b1m)' };
+  const text = renderExplanation(explained, it.world.clock.now());
+  expect(text.split('\n')[0]).toBe('failed (\\x1b[31mred\\x0a\\x0aWhere it is\\x9b1m)');
+});
+
 describe('an explanation', () => {
   const crashing = async () => {
     const it = new ExplainWorld();

@@ -404,14 +404,16 @@ export class World {
           { signal, about: input.id },
         ),
       ),
-      keepVerdict: fromPromise(async ({ input: { podUid, name, id, probe, healthy } }) => {
-        // As the real one does: what could not be kept counts all the same.
-        await host('keepVerdict', () => {
+      keepVerdict: fromPromise(({ input: { podUid, name, verdicts } }) =>
+        host('keepVerdict', () => {
           const known = this.verdicts.get(podUid) ?? {};
-          const before = known[name]?.id === id ? known[name] : { id };
-          this.verdicts.set(podUid, { ...known, [name]: { ...before, [probe]: healthy } });
-        }).catch(() => this.invariants.unkept(id));
-      }),
+          const before = known[name]?.id === verdicts.id ? known[name] : {};
+          this.verdicts.set(podUid, { ...known, [name]: { ...before, ...verdicts } });
+        }).catch((error: unknown) => {
+          this.invariants.unkept(verdicts.id);
+          throw error;
+        }),
+      ),
     };
     const imagePullSlots: ImagePullSlots = {
       inspectImage: fromPromise(({ input, signal }) =>
